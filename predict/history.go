@@ -227,7 +227,7 @@ func (h *History) arguments(call int) []argument {
 // argsValue returns the arguments of a call as an object.
 func (h *History) argsValue(call int) trace.Value {
 	if h.flow != nil {
-		return h.flow.Arguments(call)
+		return *h.flow.Arguments(call)
 	}
 	a := &h.args[call]
 	if !a.done {
@@ -240,7 +240,7 @@ func (h *History) argsValue(call int) trace.Value {
 // result returns the result of a call.
 func (h *History) result(call int) (trace.Value, bool) {
 	if h.flow != nil {
-		return h.flow.Result(call), h.t.Calls[call].HasResult
+		return *h.flow.Result(call), h.t.Calls[call].HasResult
 	}
 	p := &h.results[call]
 	if !p.done {

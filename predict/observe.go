@@ -138,9 +138,8 @@ func (w *Observer) Observe(t *trace.Trajectory) *Observation {
 	if scratch == nil {
 		scratch = newUses()
 	}
-	h.flow = w.collector.CollectEqual(t)
+	h.flow = w.collector.Collect(t)
 	scratch.observe(o, h)
-	w.collector.Release(h.flow)
 	w.idle.Put(scratch)
 	return o
 }

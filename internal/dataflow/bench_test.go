@@ -65,20 +65,6 @@ func BenchmarkReading(b *testing.B) {
 	perCall(b, calls)
 }
 
-func BenchmarkKnowledge(b *testing.B) {
-	list, calls, bytes := committed(b)
-	var c dataflow.Collector
-	values := []trace.Value{trace.NewString("INV-1001"), trace.NewString("nowhere"), {Kind: trace.Number, Text: "4711"}}
-	b.SetBytes(bytes)
-	b.ReportAllocs()
-	for b.Loop() {
-		for _, t := range list {
-			c.Knowledge(t, values...)
-		}
-	}
-	perCall(b, calls)
-}
-
 func BenchmarkLinksAdd(b *testing.B) {
 	list, calls, _ := committed(b)
 	flows, _ := collected(list)

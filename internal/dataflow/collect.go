@@ -30,12 +30,13 @@ const (
 
 // collection is the state of collecting one trajectory.
 type collection struct {
-	mode   mode
-	reader trace.ValueReader
-	read   Values // where others read the values of calls too; nil to read them here
-	places places
-	t      *trace.Trajectory
-	flow   *Flow
+	isKnowing bool // looks only for when the values of arguments were known, and not for their sources
+	reader    trace.ValueReader
+	sought    []trace.Value // that are looked for besides arguments
+	read      Values        // where others read the values of calls too; nil to read them here
+	places    places
+	t         *trace.Trajectory
+	flow      *Flow
 
 	wants   []want
 	equal   lookup.Table // hash of a wanted value -> want
@@ -58,15 +59,11 @@ type collection struct {
 	wordRoom []content // their words
 	useRoom  []Use
 	listRoom []candidate // sources of one use
-	equals   []Source    // the sources, slots and values of a flow in scratch memory
 	slotRoom []Slot
-	callRoom []trace.Value
-	room     trace.ValueRoom
 	isFull   map[int32]bool
 	crowded  int // values at places for which there is no room
 	deep     int // values at places that stand too deep
 	unread   int // texts too far inside others to be looked through
-	volume   int // values and words there are at most, where they are not counted
 	given    map[toolKey]bool
 	pairs    map[[2]int32]int32
 
@@ -141,11 +138,16 @@ type found struct {
 }
 
 func (c *collection) collect(t *trace.Trajectory) *Flow {
-	c.readAll(t)
-	c.finish()
-	if !c.isMany() {
-		c.noteBounds()
+	c.start(t, len(t.Calls))
+	for c.hear() {
+		_, end := c.turnAt(c.first)
+		for i := c.first; i < end; i++ {
+			c.resolve(i)
+		}
+		c.readTurn()
 	}
+	c.finish()
+	c.noteBounds()
 	return c.flow
 }
 
@@ -157,21 +159,6 @@ func (c *collection) noteBounds() {
 	c.t.NoteBound(bounds.TextInTextBound, c.unread)
 }
 
-// isMany reports whether there may be more values than are kept, which was not counted.
-func (c *collection) isMany() bool { return c.mode == matching && c.volume >= bounds.Values }
-
-// readAll reads a trajectory from its beginning to its end.
-func (c *collection) readAll(t *trace.Trajectory) {
-	c.start(t, len(t.Calls))
-	for c.hear() {
-		_, end := c.turnAt(c.first)
-		for i := c.first; i < end && c.mode != asking; i++ {
-			c.resolve(i)
-		}
-		c.readTurn()
-	}
-}
-
 // start reads the arguments of the first calls of a trajectory, so many of them, and makes
 // ready to look for them.
 func (c *collection) start(t *trace.Trajectory, calls int) {
@@ -179,24 +166,21 @@ func (c *collection) start(t *trace.Trajectory, calls int) {
 	c.flow = &Flow{ID: t.ID}
 	c.places.begin()
 	c.calls = t.Calls[:calls]
-	if c.mode == matching {
-		c.reader.Room = &c.room
-		c.callRoom = slices.Grow(c.callRoom[:0], 2*calls)[:2*calls]
-		c.flow.values = &values{c.callRoom[:calls], c.callRoom[calls:]}
-	} else if c.mode != asking && c.read == nil {
+	if c.read == nil {
 		c.flow.values = newValues(calls)
-	}
-	if c.keepsRoom() {
+	} else { // nobody has anything of the flow once it is released
 		c.flow.Slots = c.slotRoom
 	}
 	c.flow.turns = make([]int32, len(c.calls))
 	c.readArguments()
+	for i := range c.sought {
+		for leaf := range leaves(&c.sought[i]) {
+			c.want(*leaf, jsonvalue.Hash(leaf))
+		}
+	}
 	c.index()
 	c.first, c.message, c.heard = 0, 0, false
 }
-
-// keepsRoom reports whether nobody has anything of the flow once it is released.
-func (c *collection) keepsRoom() bool { return c.mode == matching || c.read != nil }
 
 // hear reads the messages before the calls of a turn; false at the end of the trajectory.
 func (c *collection) hear() bool {
@@ -268,16 +252,15 @@ func (c *collection) readArgumentsOf(args *trace.Value, root int32, model bool) 
 func (c *collection) argumentsOf(i int) (args *trace.Value, ok bool) {
 	call := &c.calls[i]
 	switch {
-	case c.read != nil && !call.ArgsMissing():
-		args = c.read.Arguments(i)
-		return args, args.Kind == trace.Object
-	case c.flow.values != nil:
+	case c.read == nil:
 		args = &c.flow.values.args[i]
-	default:
-		args = &trace.Value{}
+		*args, ok = argumentsOf(call, &c.reader)
+		return args, ok
+	case call.ArgsMissing():
+		return &trace.Value{Kind: trace.Object}, false
 	}
-	*args, ok = argumentsOf(call, &c.reader)
-	return args, ok
+	args = c.read.Arguments(i)
+	return args, args.Kind == trace.Object
 }
 
 func argumentsOf(call *trace.Call, r *trace.ValueReader) (trace.Value, bool) {
@@ -327,12 +310,7 @@ func (c *collection) readArgument(v *trace.Value, at int32, model bool) uint64 {
 	default:
 		h = jsonvalue.Hash(v)
 	}
-	a := &c.args[self]
-	if a.hash = h; c.mode == asking {
-		a.want = c.equal.Find(h)
-	} else {
-		a.want = c.want(*v, h)
-	}
+	c.args[self].hash, c.args[self].want = h, c.want(*v, h)
 	return h
 }
 
@@ -344,12 +322,6 @@ func (c *collection) pop() { c.levels = c.levels[:len(c.levels)-1] }
 
 // keepLevels copies the lists on the way to where the walk is.
 func (c *collection) keepLevels() [2]int32 {
-	switch c.mode {
-	case asking:
-		return [2]int32{}
-	case matching: // sources are ordered by how many they are
-		return [2]int32{0, int32(len(c.levels))}
-	}
 	start := int32(len(c.arena))
 	c.arena = append(c.arena, c.levels...)
 	return [2]int32{start, int32(len(c.arena))}
@@ -358,7 +330,7 @@ func (c *collection) keepLevels() [2]int32 {
 // slot returns the number of a place in the flow.
 func (c *collection) slot(at int32) int32 {
 	n := &c.places.nodes[at]
-	if c.mode == asking || c.mode == knowing && n.side != Input {
+	if c.isKnowing && n.side != Input {
 		return 0
 	}
 	if n.slot < 0 {
@@ -397,12 +369,10 @@ func (c *collection) index() {
 		default:
 			continue
 		}
-		if c.mode != matching {
-			c.wantText(int32(i))
-		}
+		c.wantText(int32(i))
 	}
 	slices.Sort(c.lengths)
-	if c.mode != sourcing {
+	if c.isKnowing {
 		return
 	}
 	for i := range c.args {
@@ -466,22 +436,12 @@ func (c *collection) noRoom() {
 // maxFoundRoom is how many values keep room for their sources from one trajectory to the next.
 const maxFoundRoom = 1 << 12
 
-// maxCallRoom is how many values of calls there is room for from one trajectory to the next.
-const maxCallRoom = 1 << 14
-
 // release lets go of the trajectory, keeping scratch memory.
 func (c *collection) release() {
-	if c.keepsRoom() {
+	if c.read != nil {
 		c.slotRoom = c.flow.Slots[:0]
 	}
-	if c.mode == matching {
-		if clear(c.callRoom); cap(c.callRoom) > maxCallRoom {
-			c.callRoom = nil
-		}
-		c.reader.Room = nil
-		c.room.Reset()
-	}
-	c.mode, c.read = sourcing, nil
+	c.isKnowing, c.read, c.sought = false, nil, nil
 	for i := range c.wants {
 		w := &c.wants[i]
 		clear(w.found)
@@ -506,7 +466,7 @@ func (c *collection) release() {
 	clear(c.dates)
 	clear(c.numbers)
 	clear(c.isFull)
-	c.crowded, c.deep, c.unread, c.volume, c.equals = 0, 0, 0, 0, c.equals[:0]
+	c.crowded, c.deep, c.unread = 0, 0, 0
 	clear(c.given)
 	clear(c.pairs)
 }

@@ -319,7 +319,7 @@ func FuzzCollect(f *testing.F) {
 			}
 		}
 		if v, err := trace.ParseValue([]byte(args)); err == nil {
-			checkKnowledge(t, &c, &s.t, append(scalars(nil, v), v, trace.NewString(result), trace.NewString(text)))
+			checkValues(t, &c, &s.t, append(scalars(nil, v), v, trace.NewString(result), trace.NewString(text)))
 		}
 	})
 }

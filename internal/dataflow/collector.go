@@ -34,33 +34,6 @@ func (c *Collector) Collect(t *trace.Trajectory) *Flow {
 	return f
 }
 
-// CollectEqual is Collect for those who only ask which results and arguments held the
-// value of an argument before: of the uses there is nothing but the call, the parameter and
-// the sources that are equal, and these have nothing but their slot, relation and call. Links
-// can make nothing of the Flow. It takes about half of the time.
-//
-// The caller gives it to Release when it is done, and then nothing of it may be used any
-// more, nor of the values of the calls: their memory is used again.
-func (c *Collector) CollectEqual(t *trace.Trajectory) *Flow {
-	s := c.begin()
-	s.mode = matching
-	f := s.collect(t)
-	if s.isMany() && t.Reached != nil { // only Collect counts how many values there are
-		c.end(s)
-		return c.Collect(t)
-	}
-	f.scratch = s
-	return f
-}
-
-// Release takes back a flow of CollectEqual.
-func (c *Collector) Release(f *Flow) {
-	if s := f.scratch; s != nil {
-		f.scratch = nil
-		c.end(s)
-	}
-}
-
 // inOrder reports whether calls and messages stand in the order of their turns.
 func inOrder(t *trace.Trajectory) bool {
 	for i := 1; i < len(t.Calls); i++ {
@@ -88,13 +61,3 @@ func (c *Collector) end(s *collection) {
 	s.release()
 	c.idle.Put(s)
 }
-
-// mode says what is looked for in a trajectory.
-type mode uint8
-
-const (
-	sourcing mode = iota // the sources of all arguments
-	knowing              // when the values of arguments were first known
-	asking               // when other values were; arguments are only read
-	matching             // the results and arguments with the same values
-)

@@ -23,10 +23,8 @@
 //	}
 //	judgments := judge.Judgments()
 //
-// Who asks for equal values only, and not for links, asks Collector.CollectEqual.
-//
 // What was known when is the same reading of a trajectory: Flow.KnownBefore says it
-// of arguments, Knowledge of any value, and a Reading of arguments without collecting a
+// of arguments, a Reading of arguments and other values without collecting a
 // Flow. A Collector may be shared between them.
 //
 // # Method

@@ -134,8 +134,7 @@ type Flow struct {
 	same     []samePair // for the counting of AutoTool's Table 2
 	dropped  int        // places left out because there are too many
 
-	values  *values     // what was read of the calls
-	scratch *collection // whose memory it is in, nil for its own
+	values *values // what was read of the calls
 }
 
 // values are the arguments and results of calls as they were read, which is what
@@ -148,15 +147,11 @@ func newValues(calls int) *values {
 }
 
 // Arguments returns what trace.Call.ArgsValue says of a call.
-func (f *Flow) Arguments(call int) trace.Value {
-	return f.values.args[call]
-}
+func (f *Flow) Arguments(call int) *trace.Value { return &f.values.args[call] }
 
 // Result returns what a call returned, as a string if it is no JSON; null if it
 // returned nothing.
-func (f *Flow) Result(call int) trace.Value {
-	return f.values.results[call]
-}
+func (f *Flow) Result(call int) *trace.Value { return &f.values.results[call] }
 
 // Use is one argument of one call: a leaf, or a whole object or array.
 type Use struct {
@@ -167,7 +162,7 @@ type Use struct {
 	Whole     bool       // a non-empty object or array, whose leaves are Uses too
 	Value     uint64     // jsonvalue.Hash of it
 	Short     bool       // a string or number of fewer than three characters
-	Seen      Seen       // where the value was first known
+	Seen      Seen       // when the value was first known
 	Sources   []Source   // where it could have come from, best first
 	empty     bool       // null, or an empty string, list or object
 }
@@ -201,10 +196,8 @@ type Source struct {
 
 // Seen says where in a trajectory a value could first be known.
 type Seen struct {
-	Turn       int  // from which turn on, or -1 for never
-	Side       Side // in what
-	Index      int  // of the call or message
-	Normalized bool // only after making dates, numbers, case or blanks alike
+	Turn int  // from which turn on, or -1 for never
+	Side Side // in what
 }
 
 // Key is a member of a list's element that no other element of the list has

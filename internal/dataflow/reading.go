@@ -2,11 +2,13 @@ package dataflow
 
 import (
 	"bytes"
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -17,9 +19,9 @@ type Values interface {
 	Result(call int) *trace.Value    // of a call that has one: a string if it is no JSON
 }
 
-// A Reading says which arguments were known when, as [Flow.KnownBefore] does, and reads no
-// more of a trajectory than its answers need: mostly a value was known from the beginning,
-// or is asked for at an early call. It belongs to one goroutine.
+// A Reading says which arguments and other values were known when, as [Flow.KnownBefore] does,
+// and reads no more of a trajectory than its answers need: mostly a value was known from the
+// beginning, or is asked for at an early call. It belongs to one goroutine.
 type Reading struct {
 	flow    *Flow       // of the whole trajectory, where it was collected; else
 	part    *collection // what was read of it so far
@@ -33,10 +35,50 @@ func (c *Collector) Read(t *trace.Trajectory, flow *Flow, calls int, read Values
 	r := &Reading{enums: c.EnumsOf(t), flow: flow}
 	if flow == nil {
 		r.part, r.ordered = c.begin(), inOrder(t)
-		r.part.mode, r.part.read = knowing, read
+		r.part.isKnowing, r.part.read = true, read
 		r.part.start(t, calls)
 	}
 	return r
+}
+
+// ReadFor begins to read t to be asked for values that need not be arguments.
+func (c *Collector) ReadFor(t *trace.Trajectory, read Values, values []trace.Value) *Reading {
+	r := &Reading{part: c.begin(), ordered: inOrder(t)}
+	r.part.isKnowing, r.part.read, r.part.sought = true, read, values
+	r.part.start(t, len(t.Calls))
+	return r
+}
+
+// ValueKnown reports whether all that the value numbered i holds was known when the model
+// made the turn of a call.
+func (r *Reading) ValueKnown(i, before int) bool {
+	known := true
+	for leaf := range leaves(&r.part.sought[i]) {
+		known = known && r.partKnown(&argument{value: leaf, hash: jsonvalue.Hash(leaf), want: r.part.equal.Find(jsonvalue.Hash(leaf))}, len(r.part.calls), before)
+	}
+	return known
+}
+
+// leaves yields what a value holds that is no object or array, or an empty one.
+func leaves(v *trace.Value) iter.Seq[*trace.Value] {
+	return func(yield func(*trace.Value) bool) { eachLeaf(v, yield) }
+}
+
+func eachLeaf(v *trace.Value, yield func(*trace.Value) bool) bool {
+	if len(v.Elems)+len(v.Members) == 0 {
+		return yield(v)
+	}
+	for i := range v.Elems {
+		if !eachLeaf(&v.Elems[i], yield) {
+			return false
+		}
+	}
+	for i := range v.Members {
+		if !eachLeaf(&v.Members[i].Value, yield) {
+			return false
+		}
+	}
+	return true
 }
 
 // ReadBounds reads what is left of the trajectory, if more may stand there than is looked
@@ -52,7 +94,9 @@ func (r *Reading) ReadBounds() {
 func (r *Reading) Close(c *Collector) {
 	if p := r.part; p != nil {
 		r.part = nil
-		p.noteBounds()
+		if p.sought == nil {
+			p.noteBounds()
+		}
 		c.end(p)
 	}
 }
@@ -74,7 +118,7 @@ func (r *Reading) known(call, before int, asked func(slot int) bool) bool {
 	if f := r.flow; f != nil {
 		first, _ := slices.BinarySearchFunc(f.Uses, call, func(u Use, call int) int { return u.Call - call })
 		for i := first; i < len(f.Uses) && f.Uses[i].Call == call; i++ {
-			if u := &f.Uses[i]; !u.Whole && asked(u.Param) && !f.KnownBefore(u, before, r.enums).OK {
+			if u := &f.Uses[i]; !u.Whole && asked(u.Param) && !f.KnownBefore(u, before, r.enums) {
 				return false
 			}
 		}
@@ -96,12 +140,12 @@ func (r *Reading) partKnown(a *argument, call, before int) bool {
 	if a.value.Kind == trace.Bool || isEmpty(a.value) {
 		return true
 	}
-	isEnum := func() bool { return r.enums.Has(p.flow.Slots[a.slot], a.hash) }
+	isEnum := func() bool { return call < len(p.calls) && r.enums.Has(p.flow.Slots[a.slot], a.hash) }
 	if isShort(a.value) {
 		return isEnum()
 	}
 	limit := p.turnOf(call)
-	if r.ordered && before < call {
+	if r.ordered && before < call || call == len(p.calls) {
 		limit = p.turnOf(before) // what is read after it is known too late
 	}
 	w := &p.wants[a.want]
@@ -144,7 +188,7 @@ func (c *collection) argumentsAt(call int) []argument {
 
 // turnOf returns the first call of the turn of a call.
 func (c *collection) turnOf(call int) int {
-	for call > 0 && c.calls[call-1].Turn == c.calls[call].Turn {
+	for call > 0 && call < len(c.calls) && c.calls[call-1].Turn == c.calls[call].Turn {
 		call--
 	}
 	return call

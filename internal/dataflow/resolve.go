@@ -23,15 +23,11 @@ func (c *collection) resolve(i int) {
 			return
 		}
 		w := &c.wants[a.want]
-		if c.mode == matching {
-			c.useRoom = append(c.useRoom, Use{Call: i, Param: int(a.slot), Kind: a.value.Kind, Sources: c.equalSources(w, a)})
-			continue
-		}
 		u := Use{
 			Call: i, Param: int(a.slot), Positions: c.positions(a.levels), Kind: a.value.Kind, Whole: a.whole,
 			Value: a.hash, Short: isShort(a.value), empty: isEmpty(a.value), Seen: w.seen,
 		}
-		if !isEmpty(a.value) && c.mode == sourcing {
+		if !isEmpty(a.value) && !c.isKnowing {
 			if !a.whole {
 				c.countSame(a, nameOf(c.calls[i].Tool))
 			}
@@ -110,35 +106,6 @@ func (c *collection) sources(w *want, args []argument, j int) []Source {
 	}
 	return sources
 }
-
-// equalSources returns those of an argument's sources that hold the same value.
-func (c *collection) equalSources(w *want, a *argument) []Source {
-	if a.value.Kind == trace.Bool || isEmpty(a.value) {
-		return nil
-	}
-	list := c.listRoom[:0]
-	for k := range w.found {
-		list = append(list, candidate{found: &w.found[k]})
-	}
-	c.listRoom = list
-	if len(list) > maxSources { // else nothing depends on their order
-		slices.SortStableFunc(list, c.compare)
-		list = list[:maxSources]
-	}
-	if len(c.equals)+len(list) > cap(c.equals) {
-		c.equals = make([]Source, 0, max(len(list), equalsRoom))
-	}
-	from := len(c.equals)
-	for _, f := range list {
-		if f.relation == Equal {
-			c.equals = append(c.equals, Source{Slot: int(f.slot), Call: int(f.call)})
-		}
-	}
-	return c.equals[from:len(c.equals):len(c.equals)]
-}
-
-// equalsRoom is how many sources there is room for at once.
-const equalsRoom = 64
 
 // wordsOf returns the hashes that a text holds which holds the want: of all its
 // words, or, for what is written in another way, of one of its normal forms.
@@ -364,10 +331,6 @@ func (c *collection) newestInput(h uint64) int {
 
 // finish fills in what Links needs of the trajectory as a whole.
 func (c *collection) finish() {
-	if c.mode == matching {
-		c.flow.Uses = c.useRoom
-		return
-	}
 	c.flow.contents, c.flow.words, c.flow.Uses = slices.Clone(c.heldRoom), slices.Clone(c.wordRoom), slices.Clone(c.useRoom)
 	for slot := range c.isFull {
 		c.flow.full = append(c.flow.full, slot)

@@ -29,18 +29,14 @@ func (c *collection) readMessage(i int) {
 		c.noRoom()
 		return
 	}
-	if c.mode == matching {
-		c.count(len(m.Text.Data))
-		return
-	}
 	slot := c.slot(at)
 	text := m.Text.Text()
 	c.readText(text, slot)
 	c.dateList, c.numList = c.dateList[:0], c.numList[:0]
-	if c.mode == sourcing || len(c.dates) > 0 {
+	if !c.isKnowing || len(c.dates) > 0 {
 		c.dateList = appendDates(c.dateList, text, c.tokens)
 	}
-	if c.mode == sourcing || len(c.numbers) > 0 {
+	if !c.isKnowing || len(c.numbers) > 0 {
 		c.numList = appendNumbers(c.numList, text, c.tokens)
 	}
 	for _, d := range c.dateList {
@@ -52,7 +48,7 @@ func (c *collection) readMessage(i int) {
 		c.keep(&c.words, &c.wordRoom, slot, jsonvalue.HashNumber(n))
 	}
 	c.eachNormal(func(w int32) {
-		if c.mode != sourcing || !c.wants[w].heldHere(slot, int32(i)) {
+		if c.isKnowing || !c.wants[w].heldHere(slot, int32(i)) {
 			c.note(w, found{slot: slot, relation: Normalized})
 		}
 	})
@@ -83,14 +79,11 @@ func (c *collection) readCall(i int) {
 	c.source.side = Output
 	c.give(Output, tool, turn)
 	var result *trace.Value
-	switch {
-	case c.read != nil:
+	if c.read != nil {
 		result = c.read.Result(i)
-	case c.flow.values != nil:
+	} else {
 		result = &c.flow.values.results[i]
 		*result = resultOf(call, &c.reader)
-	default:
-		result = new(resultOf(call, &c.reader))
 	}
 	c.nested = 0
 	c.walk(result, c.places.root(Output, tool))
@@ -107,11 +100,9 @@ func (c *collection) readOwnArguments(i int) {
 		if isEmpty(a.value) {
 			continue
 		}
-		if a.want >= 0 {
-			c.wants[a.want].passed = int32(i) + 1
-			c.note(a.want, found{slot: a.slot, relation: Equal, levels: a.levels})
-		}
-		if a.value.Kind == trace.String && len(a.value.Text) >= minText && c.mode != matching {
+		c.wants[a.want].passed = int32(i) + 1
+		c.note(a.want, found{slot: a.slot, relation: Equal, levels: a.levels})
+		if a.value.Kind == trace.String && len(a.value.Text) >= minText {
 			c.source.seenOnly = true
 			c.readText(a.value.Text, a.slot)
 			c.source.seenOnly = false
@@ -136,7 +127,7 @@ func isEmpty(v *trace.Value) bool {
 // give notes from which turn on there is something on a side.
 func (c *collection) give(side Side, tool trace.Name, turn int32) {
 	k := toolKey{side, tool}
-	if c.mode != sourcing || c.given[k] {
+	if c.isKnowing || c.given[k] {
 		return
 	}
 	if len(c.flow.given) == maxGiven {
@@ -205,7 +196,7 @@ func (c *collection) walkObject(v *trace.Value, at int32) uint64 {
 		}
 		// A name is no source, but whoever read the result knows it.
 		if w := c.equal.Find(nameHash); w >= 0 {
-			c.see(w, false)
+			c.see(w)
 		}
 		h = jsonvalue.HashMember(h, m.Name, inner)
 	}
@@ -232,11 +223,7 @@ func (c *collection) leaf(v *trace.Value, at int32, h uint64) {
 	if v.Kind != trace.String || len(v.Text) < minText {
 		return
 	}
-	if c.mode == matching {
-		c.count(len(v.Text))
-	} else {
-		c.readLeaf(v.Text, slot)
-	}
+	c.readLeaf(v.Text, slot)
 	if c.nested < bounds.TextInText {
 		c.walkInner(v.Text, at)
 	} else if _, ok := jsonpath.LookThrough(v.Text); ok {
@@ -254,12 +241,8 @@ func (c *collection) readLeaf(text string, slot int32) {
 	if len(c.numbers) > 0 {
 		c.numList = appendNumbers(c.numList, text, c.tokens)
 	}
-	c.eachNormal(func(w int32) { c.see(w, true) })
+	c.eachNormal(c.see)
 }
-
-// count counts what a text of so many bytes may hold: its words, and what dates and numbers
-// of them are.
-func (c *collection) count(bytes int) { c.volume += 2 * bytes }
 
 // walkInner looks for wants in a text that is JSON itself.
 func (c *collection) walkInner(text string, at int32) {
@@ -293,8 +276,7 @@ func (c *collection) hold(slot int32, h uint64) {
 
 // keep adds to what a slot held, once in a trajectory.
 func (c *collection) keep(seen *lookup.Table, list *[]content, slot int32, h uint64) {
-	if c.mode != sourcing {
-		c.volume++
+	if c.isKnowing {
 		return
 	}
 	n := len(*list)
@@ -327,18 +309,18 @@ func (c *collection) eachNormal(f func(w int32)) {
 }
 
 // see notes that a want is known from the current source.
-func (c *collection) see(w int32, normalized bool) {
+func (c *collection) see(w int32) {
 	if s := &c.wants[w].seen; s.Turn < 0 {
 		c.wants[w].seenAt = c.at
-		*s = Seen{Turn: int(c.source.turn), Side: c.source.side, Index: int(c.source.call), Normalized: normalized}
+		*s = Seen{int(c.source.turn), c.source.side}
 	}
 }
 
 // note notes that the current source holds a want. Levels of -1 mean those of
 // the walk.
 func (c *collection) note(w int32, f found) {
-	c.see(w, f.relation == Folded || f.relation == Normalized)
-	if c.mode != sourcing && c.mode != matching {
+	c.see(w)
+	if c.isKnowing {
 		return
 	}
 	want := &c.wants[w]

@@ -2,7 +2,7 @@ package dataflow
 
 // readText looks for the words of wants in a text.
 func (c *collection) readText(text string, slot int32) {
-	if c.mode != sourcing && len(c.lengths) == 0 {
+	if c.isKnowing && len(c.lengths) == 0 {
 		c.tokens = c.tokens[:0]
 		return
 	}
@@ -10,7 +10,7 @@ func (c *collection) readText(text string, slot int32) {
 	tokens := c.tokens
 	// A value of one word is no text, only perhaps the same word in other case.
 	seenOnly := c.source.seenOnly || !c.source.side.text() && len(tokens) == 1 && tokens[0].len() == len(text)
-	if !seenOnly && c.mode == sourcing {
+	if !seenOnly && !c.isKnowing {
 		for _, t := range tokens {
 			c.keep(&c.words, &c.wordRoom, slot, t.hash)
 		}
@@ -65,7 +65,7 @@ func (c *collection) matchText(w int32, text string, at token, slot int32, seenO
 		return // an equal value, which was found as such
 	}
 	if seenOnly {
-		c.see(w, relation == Folded)
+		c.see(w)
 		return
 	}
 	c.note(w, found{

@@ -174,8 +174,9 @@ func (v *viewer) findKeys() {
 	for i := range v.keys {
 		values[i] = v.keys[i].open.key
 	}
-	knowledge := v.b.collector.Knowledge(v.t, values...)
+	r := v.b.collector.ReadFor(v.t, v.f, values)
 	for i := range v.keys {
-		v.keys[i].open.known = firstKnown(v.keys[i].calls, func(call int) bool { return knowledge[i].KnownBefore(call).OK })
+		v.keys[i].open.known = firstKnown(v.keys[i].calls, func(call int) bool { return r.ValueKnown(i, call) })
 	}
+	r.Close(&v.b.collector)
 }

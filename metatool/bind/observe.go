@@ -148,22 +148,19 @@ type viewer struct {
 // said returns what is used where in the trajectory.
 func (v *viewer) said() *uses.Uses {
 	if v.words == nil {
-		v.words = uses.New(v.t, func(call int) *trace.Value {
-			args := v.f.Arguments(call)
-			return &args
-		})
+		v.words = uses.New(v.t, v.f.Arguments)
 	}
 	return v.words
 }
 
-func (v *viewer) arguments(call int) trace.Value { return v.f.Arguments(call) }
+func (v *viewer) arguments(call int) *trace.Value { return v.f.Arguments(call) }
 
 // result returns what a call returned, a string if that is no JSON.
 func (v *viewer) result(call int) (trace.Value, bool) {
 	if !v.t.Calls[call].HasResult {
 		return trace.Value{}, false
 	}
-	return v.f.Result(call), true
+	return *v.f.Result(call), true
 }
 
 // occurrence is one occurrence under inspection.
@@ -326,7 +323,7 @@ func (o *occurrence) knownFrom(k int, uses []*dataflow.Use, inside bool) int {
 	}
 	return o.firstKnown(k, func(call int) bool {
 		for _, u := range uses {
-			if !o.f.KnownBefore(u, call, enums).OK {
+			if !o.f.KnownBefore(u, call, enums) {
 				return false
 			}
 		}

@@ -312,7 +312,7 @@ func (s *symbols) knownBefore(n int, uses []dataflow.Use) uint8 {
 
 func (s *symbols) leafKnownBefore(n int, u *dataflow.Use) uint8 {
 	ok := func(before int) bool {
-		return s.f.KnownBefore(u, s.steps[s.folds[n-before].first].call, dataflow.Enums{}).OK
+		return s.f.KnownBefore(u, s.steps[s.folds[n-before].first].call, dataflow.Enums{})
 	}
 	if n == 0 || ok(min(n, MaxPatternSteps-1)) {
 		return always

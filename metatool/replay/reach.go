@@ -74,7 +74,7 @@ func derived(flow *dataflow.Flow, p *Player, call, before int, inside []int) boo
 	first, _ := slices.BinarySearchFunc(flow.Uses, call, func(u dataflow.Use, call int) int { return u.Call - call })
 	for i := first; i < len(flow.Uses) && flow.Uses[i].Call == call; i++ {
 		u := &flow.Uses[i]
-		if u.Whole || flow.KnownBefore(u, before, p.collector.EnumsOf(p.t)).OK {
+		if u.Whole || flow.KnownBefore(u, before, p.collector.EnumsOf(p.t)) {
 			continue
 		}
 		if !slices.ContainsFunc(u.Sources, func(from dataflow.Source) bool {

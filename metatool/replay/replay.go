@@ -70,18 +70,8 @@ type Player struct {
 	run       Recordings        // of the run under way
 	members   []trace.Member    // of its inputs
 	steps     []StepReplay      // room for those of replays
-	asked     []askedValue      // of which the flow knows nothing
 	reading   *dataflow.Reading // once it is asked what was known
 }
-
-// askedValue is a value that is no argument, and when it was known.
-type askedValue struct {
-	value trace.Value
-	known dataflow.Knowledge
-}
-
-// maxAsked is how many values are looked through for one.
-const maxAsked = 32
 
 // NewPlayer returns a player of t.
 func NewPlayer(t *trace.Trajectory) *Player { return newPlayer(newRecord(t), &dataflow.Collector{}) }
@@ -288,27 +278,15 @@ func (p *Player) known(plan *plan, o Occurrence, inputs trace.Value) (ok bool, u
 		case in.isArgument:
 			knew = p.knew(o.Calls[in.Step][0], in.Argument, o.First())
 		default:
-			knew = p.knowledge(v).KnownBefore(o.First()).OK
+			r := p.collector.ReadFor(p.t, values{p.record}, []trace.Value{*v})
+			knew = r.ValueKnown(0, o.First())
+			r.Close(p.collector)
 		}
 		if !knew {
 			return false, in.Name
 		}
 	}
 	return true, ""
-}
-
-// knowledge says when a value was known that is no argument.
-func (p *Player) knowledge(v *trace.Value) *dataflow.Knowledge {
-	for i := range p.asked {
-		if p.asked[i].value.Equal(*v) {
-			return &p.asked[i].known
-		}
-	}
-	if len(p.asked) == maxAsked {
-		p.asked = p.asked[:0]
-	}
-	p.asked = append(p.asked, askedValue{*v, p.collector.Knowledge(p.t, *v)[0]})
-	return &p.asked[len(p.asked)-1].known
 }
 
 // knewList reports whether the elements that calls walk were known before the

@@ -59,17 +59,18 @@ func askable(t *trace.Trajectory) []trace.Value {
 	return list
 }
 
-// checkKnowledge asks for many values at once what KnownBefore says of each.
-func checkKnowledge(t *testing.T, c *dataflow.Collector, one *trace.Trajectory, values []trace.Value) (known int) {
+// checkValues asks a reading for many values.
+func checkValues(t *testing.T, c *dataflow.Collector, one *trace.Trajectory, values []trace.Value) (known int) {
 	t.Helper()
-	knowledge := c.Knowledge(one, values...)
+	reading := c.ReadFor(one, parsed{one}, values)
+	defer reading.Close(c)
 	for i, v := range values {
 		for call := range len(one.Calls) + 1 {
-			got, want := knowledge[i].KnownBefore(call), dataflow.KnownBefore(one, call, dataflow.Slot{}, v)
+			got, want := reading.ValueKnown(i, call), knownBefore(one, call, "no tool", "x", v)
 			if got != want {
-				t.Fatalf("%s: %s before call %d: %+v, want %+v", one.ID, v.AppendCanonical(nil), call, got, want)
+				t.Fatalf("%s: %s before call %d: %v, want %v", one.ID, v.AppendCanonical(nil), call, got, want)
 			}
-			if want.Reason == dataflow.KnownSeen || want.Reason == dataflow.KnownNormal {
+			if want {
 				known++
 			}
 		}
@@ -77,7 +78,7 @@ func checkKnowledge(t *testing.T, c *dataflow.Collector, one *trace.Trajectory, 
 	return known
 }
 
-func TestKnowledge(t *testing.T) {
+func TestReadingOfValues(t *testing.T) {
 	s := run("r").system("Today is 2024-05-15.").
 		user("Book 12 seats for Amélie  Dupont on June 3rd, for 1,250 dollars.").
 		call("find", `{"name":"Amélie Dupont"}`, `{"user":{"id":"amelie_17"},"by_date":{"2024-06-03":{"x":1}},"seen":"2024-05-20T10:00:00"}`).
@@ -91,7 +92,7 @@ func TestKnowledge(t *testing.T) {
 	for _, one := range []*trace.Trajectory{&s.t, &odd.t, &longRun(8).t, &run("empty").t} {
 		var c dataflow.Collector
 		values := append(askable(one), trace.NewString("2024-06-03"), trace.NewString("amélie dupont"), trace.Value{Kind: trace.Number, Text: "1250"})
-		known := checkKnowledge(t, &c, one, values)
+		known := checkValues(t, &c, one, values)
 		if known == 0 && len(one.Calls) > 0 {
 			t.Errorf("%s: nothing was known", one.ID)
 		}
@@ -99,7 +100,7 @@ func TestKnowledge(t *testing.T) {
 }
 
 // TestKnowledgeOffice asks for what stands in real runs.
-func TestKnowledgeOffice(t *testing.T) {
+func TestReadingOfOffice(t *testing.T) {
 	const path = "../../testdata/office/trajectories.jsonl.gz"
 	if _, err := os.Stat(path); err != nil {
 		t.Skip("the office corpus is not there")
@@ -108,7 +109,7 @@ func TestKnowledgeOffice(t *testing.T) {
 	for i, one := range read(t, path) {
 		if i%50 == 0 {
 			values := askable(one)
-			checkKnowledge(t, &c, one, values[:min(len(values), 60)])
+			checkValues(t, &c, one, values[:min(len(values), 60)])
 		}
 	}
 }
@@ -171,7 +172,7 @@ func wasKnown(f *dataflow.Flow, enums dataflow.Enums, call, before int, argument
 		if is := err == nil && len(path) > 0 && path[0].Kind == jsonpath.Member && path[0].Name == argument; !all && !is {
 			continue
 		}
-		if !f.KnownBefore(u, before, enums).OK {
+		if !f.KnownBefore(u, before, enums) {
 			return false
 		}
 	}
