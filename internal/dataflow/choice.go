@@ -142,11 +142,11 @@ func (v *votes) propose(slots []slotStat) []Choice {
 			add(c, k.count)
 		}
 		c.Const = trace.Value{}
-		for slot, n := range kv.args.counts.all() {
+		for slot, n := range kv.args.counts {
 			c.Kind, c.From = ByArg, slots[slot].slot
 			add(c, n)
 		}
-		for slot, n := range kv.inputs.counts.all() {
+		for slot, n := range kv.inputs.counts {
 			c.Kind, c.From = ByInput, slots[slot].slot
 			add(c, n)
 		}

@@ -139,7 +139,7 @@ func (l *Links) idle(s Slot, slot, turn int32) []int32 {
 			continue
 		}
 		if !param.hasFewValues() {
-			l.budget.used -= c.absent.values.counts.len()
+			l.budget.used -= len(c.absent.values.counts)
 			c.absent = absence{closed: true}
 			continue
 		}
@@ -186,7 +186,7 @@ func (l *Links) addAbsences(f *Flow) {
 // hasFewValues reports whether a parameter has so few values that its presence
 // is looked at.
 func (s *slotStat) hasFewValues() bool {
-	return s.asked.counts.len() <= maxPresent && s.asked.exact()
+	return len(s.asked.counts) <= maxPresent && s.asked.exact()
 }
 
 // addAbsent counts what sources held where a parameter could have been used and
@@ -219,8 +219,8 @@ func (l *Links) present(k *linkStat, link *Link, t *trial) (q, log10P float64, o
 	n := float64(t.trajectories - c.before + t.absent - a.before)
 	more := c.full + c.values.floor + a.full + a.values.floor
 	for _, v := range t.asked.counts.sorted() {
-		held := float64(c.values.counts.of(v) + a.values.counts.of(v) + more)
-		q += float64(t.asked.counts.of(v)) / float64(t.asked.total) * min(1, held/n)
+		held := float64(c.values.counts[v] + a.values.counts[v] + more)
+		q += float64(t.asked.counts[v]) / float64(t.asked.total) * min(1, held/n)
 	}
 	q = min(1, q)
 	return q, log10Tail(link.Trials, link.Rate, q), true

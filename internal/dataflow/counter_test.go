@@ -24,17 +24,17 @@ func TestCounterBounds(t *testing.T) {
 			c.add(k)
 			exact[k]++
 		}
-		if c.counts.len() > limit {
-			t.Fatalf("%d keys, limit %d", c.counts.len(), limit)
+		if len(c.counts) > limit {
+			t.Fatalf("%d keys, limit %d", len(c.counts), limit)
 		}
 		if c.total != len(keys) {
 			t.Fatalf("total %d of %d", c.total, len(keys))
 		}
-		if c.budget != nil && c.budget.used != c.counts.len() {
-			t.Fatalf("budget says %d, there are %d", c.budget.used, c.counts.len())
+		if c.budget != nil && c.budget.used != len(c.counts) {
+			t.Fatalf("budget says %d, there are %d", c.budget.used, len(c.counts))
 		}
 		for k := range uint64(41) {
-			n, low := exact[k], int(c.counts.of(k))
+			n, low := exact[k], int(c.counts[k])
 			if n < low || n > c.most(k) {
 				t.Fatalf("key %d: %d times, counted as %d to %d", k, n, low, c.most(k))
 			}

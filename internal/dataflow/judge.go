@@ -299,7 +299,7 @@ func (j *Judge) Judgments() []Judgment {
 		for c := range r.choices {
 			s := &j.stats[i].choices[c]
 			one := Judgment{
-				Link: r.link, Choice: r.choices[c].Choice, Absent: j.stats[i].absent, Trials: s.trials, Values: s.right.counts.len(),
+				Link: r.link, Choice: r.choices[c].Choice, Absent: j.stats[i].absent, Trials: s.trials, Values: len(s.right.counts),
 				Rate: float64(s.right.total) / float64(max(s.asked.total, 1)),
 				Agreement: Agreement{
 					Uses: s.uses, Agree: s.agree, Nothing: s.nothing, Wilson: stat.Share(s.agree, s.uses), Exact: stat.AtLeast(s.agree, s.uses),

@@ -85,13 +85,13 @@ func (p *pooled) add(k *linkStat, t *trial, c *context) {
 		}
 		p.values[v].trajectories += hit.trajectories
 	}
-	for v, count := range t.asked.counts.all() {
+	for v, count := range t.asked.counts {
 		p.asked[v] += int(count)
 	}
-	for v, count := range c.values.counts.all() {
+	for v, count := range c.values.counts {
 		p.held[v] += int(count)
 	}
-	for w, count := range c.words.counts.all() {
+	for w, count := range c.words.counts {
 		p.words[w] += int(count)
 	}
 }

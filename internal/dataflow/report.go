@@ -85,7 +85,7 @@ func (l *Links) reportParams(s *Set, number []int32) {
 		}
 		p := ParamSources{
 			Param: slot.slot, Uses: slot.used, Trajectories: slot.trajectories,
-			Values: slot.asked.counts.len(), AtLeast: !slot.asked.exact(),
+			Values: len(slot.asked.counts), AtLeast: !slot.asked.exact(),
 			Never: stat.Share(slot.never, slot.used), Unattributed: l.overflow[int32(i)],
 			Tried: tried[slot.slot], Rejected: rejected[slot.slot],
 		}
@@ -119,7 +119,7 @@ func classOf(s Side) Class { return classes[s] }
 
 // otherwise is the class of uses without an accepted source.
 func (s *slotStat) otherwise() Class {
-	for _, n := range s.asked.counts.all() {
+	for _, n := range s.asked.counts {
 		if n >= minConstant && float64(n) >= constantShare*float64(s.trajectories) {
 			return ClassConstant
 		}

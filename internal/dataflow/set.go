@@ -174,7 +174,7 @@ func (l *Links) judge(k *linkStat, t *trial, tried int, asked []uint64) Link {
 	link.Log10P = log10Tail(link.Trials, link.Rate, link.Chance)
 	link.Limit = log10Limit(link.Tried)
 	switch {
-	case param.asked.counts.len() == 1 && param.asked.exact():
+	case len(param.asked.counts) == 1 && param.asked.exact():
 		link.Verdict = Constant
 	case link.Values < minValues:
 		link.Verdict = FewValues
@@ -214,7 +214,7 @@ func (c *context) chanceEqual(t *trial, asked []uint64) (float64, bool) {
 	more := c.full + c.values.floor
 	q := 0.0
 	for _, v := range asked {
-		q += float64(t.asked.most(v)) / all * min(1, float64(c.values.counts.of(v)+more)/n)
+		q += float64(t.asked.most(v)) / all * min(1, float64(c.values.counts[v]+more)/n)
 	}
 	if t.asked.floor > 0 {
 		q += c.chanceRest(t, asked, n, all, more)
@@ -226,14 +226,14 @@ func (c *context) chanceEqual(t *trial, asked []uint64) (float64, bool) {
 // of them was asked for at most floor times.
 func (c *context) chanceRest(t *trial, asked []uint64, n, all float64, more int32) float64 {
 	kept, others := 0, 0
-	for _, count := range t.asked.counts.all() {
+	for _, count := range t.asked.counts {
 		kept += int(count)
 	}
-	for _, count := range c.values.counts.all() {
+	for _, count := range c.values.counts {
 		others += int(count)
 	}
 	for _, v := range asked {
-		others -= int(c.values.counts.of(v))
+		others -= int(c.values.counts[v])
 	}
 	return float64(t.asked.floor)/all*float64(others)/n + float64(t.asked.total-kept)/all*min(1, float64(more)/n)
 }
