@@ -14,7 +14,6 @@ import (
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats"
 	"github.com/awo-dev/awo/trace/formats/atif"
-	"github.com/awo-dev/awo/trace/formats/bench"
 	"github.com/awo-dev/awo/trace/formats/internal/formattest"
 	"github.com/awo-dev/awo/trace/formats/openai"
 )
@@ -57,7 +56,7 @@ func TestDetect(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			head := formattest.HeadOf(test.text, 1<<20)
 			claims, lacks := "", ""
-			for _, f := range []*trace.Format{&atif.Format, &bench.Tau2, &bench.TauBench, &openai.Chat} {
+			for _, f := range []*trace.Format{&atif.Format, formattest.Format("tau2"), formattest.Format("tau-bench"), &openai.Chat} {
 				match := f.Detect(head)
 				if match.OK {
 					claims += f.Name
@@ -85,7 +84,7 @@ func TestDetectCut(t *testing.T) {
 	} {
 		for size := range text {
 			head := formattest.HeadOf(text, size)
-			for _, f := range []*trace.Format{&atif.Format, &bench.Tau2, &bench.TauBench, &openai.Chat} {
+			for _, f := range []*trace.Format{&atif.Format, formattest.Format("tau2"), formattest.Format("tau-bench"), &openai.Chat} {
 				if match := f.Detect(head); match.OK && f.Name != format {
 					t.Errorf("the first %d bytes of %s are claimed by %s", size, format, f.Name)
 				}

@@ -18,7 +18,6 @@ import (
 	"github.com/awo-dev/awo/trace/formats/agents"
 	"github.com/awo-dev/awo/trace/formats/anthropic"
 	"github.com/awo-dev/awo/trace/formats/atif"
-	"github.com/awo-dev/awo/trace/formats/bench"
 	"github.com/awo-dev/awo/trace/formats/claudecode"
 	"github.com/awo-dev/awo/trace/formats/codex"
 	"github.com/awo-dev/awo/trace/formats/gemini"
@@ -45,9 +44,9 @@ var All = []trace.Format{
 	platform.Langfuse,
 	inspect.Format,
 	openhands.SWEAgent,
-	bench.ToolBench,
-	bench.Tau2,
-	bench.TauBench,
+	maps.Format("toolbench"),
+	maps.Format("tau2"),
+	maps.Format("tau-bench"),
 	openhands.OpenHands,
 	agents.ManagedAgents,
 	codex.Format,

@@ -9,7 +9,6 @@ import (
 
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/atif"
-	"github.com/awo-dev/awo/trace/formats/bench"
 	"github.com/awo-dev/awo/trace/formats/internal/formattest"
 	"github.com/awo-dev/awo/trace/formats/openai"
 )
@@ -34,7 +33,9 @@ func tauBenchSeeds() []string {
 	}
 }
 
-func FuzzDecodeTauBench(f *testing.F) { formattest.FuzzDecoder(f, &bench.TauBench, tauBenchSeeds()) }
+func FuzzDecodeTauBench(f *testing.F) {
+	formattest.FuzzDecoder(f, formattest.Format("tau-bench"), tauBenchSeeds())
+}
 
 func tau2Seeds() []string {
 	return []string{
@@ -44,7 +45,7 @@ func tau2Seeds() []string {
 	}
 }
 
-func FuzzDecodeTau2(f *testing.F) { formattest.FuzzDecoder(f, &bench.Tau2, tau2Seeds()) }
+func FuzzDecodeTau2(f *testing.F) { formattest.FuzzDecoder(f, formattest.Format("tau2"), tau2Seeds()) }
 
 func atifSeeds() []string {
 	return []string{
@@ -69,8 +70,8 @@ func TestDecodersOnMangled(t *testing.T) {
 		seeds  []string
 	}{
 		{&openai.Chat, openAIChatSeeds()},
-		{&bench.TauBench, tauBenchSeeds()},
-		{&bench.Tau2, tau2Seeds()},
+		{formattest.Format("tau-bench"), tauBenchSeeds()},
+		{formattest.Format("tau2"), tau2Seeds()},
 		{&atif.Format, atifSeeds()},
 	} {
 		t.Run(test.format.Name, func(t *testing.T) {
@@ -191,7 +192,7 @@ func TestDecodersWithinBounds(t *testing.T) {
 			many(n, ",", func(i int) string { return `"` + strings.Repeat("k", i%700) + `":1` }) + `}}}]}]}`},
 		{"deep arguments", &openai.Chat, `{"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":` +
 			strings.Repeat(`{"b":1,"a":`, 900) + "1" + strings.Repeat("}", 900) + `}}]}]}`},
-		{"many tools of many names", &bench.TauBench, `{"traj":[{"role":"assistant","tool_calls":[` +
+		{"many tools of many names", formattest.Format("tau-bench"), `{"traj":[{"role":"assistant","tool_calls":[` +
 			many(n, ",", func(i int) string {
 				return `{"function":{"name":"` + strings.Repeat("n", i%300) + `x","arguments":"{}"}}`
 			}) + `]}]}`},

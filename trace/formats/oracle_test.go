@@ -11,7 +11,6 @@ import (
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/completeness"
 	"github.com/awo-dev/awo/trace/formats/atif"
-	"github.com/awo-dev/awo/trace/formats/bench"
 	"github.com/awo-dev/awo/trace/formats/internal/formattest"
 	"github.com/awo-dev/awo/trace/formats/openai"
 )
@@ -45,11 +44,11 @@ var recordedSets = []struct {
 	container trace.Container
 	path      string
 }{
-	{"gpt-4o-airline", &bench.TauBench, trace.ContainerArray, "taubench/gpt-4o-airline.json"},
-	{"airline_azure-gpt-4o", &bench.Tau2, trace.ContainerDocument, "tau2/airline_azure-gpt-4o.json"},
-	{"airline_gpt-oss-120b", &bench.Tau2, trace.ContainerDocument, "tau2/airline_gpt-oss-120b.json"},
-	{"retail_gpt-4.1", &bench.Tau2, trace.ContainerDocument, "tau2/retail_gpt-4.1.json"},
-	{"retail_toolorchestra-gpt-5", &bench.Tau2, trace.ContainerDocument, "tau2/retail_toolorchestra-gpt-5.json"},
+	{"gpt-4o-airline", formattest.Format("tau-bench"), trace.ContainerArray, "taubench/gpt-4o-airline.json"},
+	{"airline_azure-gpt-4o", formattest.Format("tau2"), trace.ContainerDocument, "tau2/airline_azure-gpt-4o.json"},
+	{"airline_gpt-oss-120b", formattest.Format("tau2"), trace.ContainerDocument, "tau2/airline_gpt-oss-120b.json"},
+	{"retail_gpt-4.1", formattest.Format("tau2"), trace.ContainerDocument, "tau2/retail_gpt-4.1.json"},
+	{"retail_toolorchestra-gpt-5", formattest.Format("tau2"), trace.ContainerDocument, "tau2/retail_toolorchestra-gpt-5.json"},
 }
 
 // TestIngestOracle compares what is read from the recorded traces with what an
@@ -148,8 +147,8 @@ func TestATIFOfFormats(t *testing.T) {
 		text   string
 	}{
 		{&openai.Chat, `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"text","text":"b"}],"tool_calls":[{"id":"1","function":{"name":"f","arguments":"{\"a\":1,\"a\":2}"}},{"id":"1","function":{"name":"g","arguments":"x"}}]},{"role":"tool","tool_call_id":"1","content":[{"type":"text","text":"r"},{"type":"image_url","image_url":{}}]},{"role":"tool","tool_call_id":"1","content":null},{"role":"tool","tool_call_id":"9","content":"\ud800"},{"role":"user","content":[]}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type": "object"}}}]}`},
-		{&bench.TauBench, `{"task_id":1,"trial":0,"reward":0.0,"traj":[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]}]}`},
-		{&bench.Tau2, `{"id":"s","task_id":"0","trial":0,"reward_info":{"reward":1},"start_time":"2025-12-02T14:04:15.587","messages":[{"role":"user","content":"a","timestamp":"2025-12-02T14:04:15"},{"role":"assistant","content":null,"cost":0.1,"usage":{"prompt_tokens":1,"completion_tokens":2},"timestamp":"2025-12-02T14:04:16","tool_calls":[{"id":"c","name":"f","arguments":{}}]},{"role":"tool","id":"c","content":"r","error":true,"timestamp":"2025-12-02T14:04:17"}]}`},
+		{formattest.Format("tau-bench"), `{"task_id":1,"trial":0,"reward":0.0,"traj":[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]}]}`},
+		{formattest.Format("tau2"), `{"id":"s","task_id":"0","trial":0,"reward_info":{"reward":1},"start_time":"2025-12-02T14:04:15.587","messages":[{"role":"user","content":"a","timestamp":"2025-12-02T14:04:15"},{"role":"assistant","content":null,"cost":0.1,"usage":{"prompt_tokens":1,"completion_tokens":2},"timestamp":"2025-12-02T14:04:16","tool_calls":[{"id":"c","name":"f","arguments":{}}]},{"role":"tool","id":"c","content":"r","error":true,"timestamp":"2025-12-02T14:04:17"}]}`},
 	} {
 		tr := formattest.DecodeOne(t, record.format, record.text)
 		if tr.ID == "" {

@@ -13,7 +13,9 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/yamlsrc"
+	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 )
 
@@ -31,9 +33,23 @@ const (
 type Map struct {
 	name, doc, spec string
 	detect          []condition
+	hook            Hook
+	outer           []string // members of the document around the records that paths lead to
+	split           string   // the member of a document that is the list of its records
 	kind            where
 	kinds           []kindRule // rules by kind
 	rule
+}
+
+// Hook is what a map cannot say. Only maps of awo have one, which they name.
+type Hook struct {
+	// Divide returns the sessions in a record; nil if the map finds them.
+	Divide func(record []byte) [][]byte
+	// Read returns the records of a session as the map reads them, and counts what it
+	// leaves out; nil if the map reads them as they are.
+	Read func(b *build.Builder, records [][]byte) [][]byte
+	// Archive is that of the format.
+	Archive func(a *trace.Archive, limit int) (trace.ArchiveRecords, bool)
 }
 
 // rule is where things are in a record and its events, or in events of one kind.
@@ -42,7 +58,14 @@ type rule struct {
 	tokens [tokenFields]where
 	counts *build.Usage // how the object of token counts is written
 	roles  map[string]speaker
+	ends   []statusRule
 	has    map[string]bool // the fields that were given
+}
+
+// statusRule is how a call ended by a word or a number.
+type statusRule struct {
+	values []string
+	status trace.Status
 }
 
 // kindRule is the rule of events whose kind is one of some.
@@ -52,8 +75,11 @@ type kindRule struct {
 }
 
 // condition is what members of a record of a format have: the dotted name of each, and
-// its values.
-type condition []memberIs
+// its values. A record that fulfils one with lacks is near, and lacks that.
+type condition struct {
+	members []memberIs
+	lacks   string
+}
 
 type memberIs struct {
 	member []string
@@ -71,12 +97,18 @@ const (
 	fSession
 	fParent
 	fTask
+	fTrial
 	fOutcome
+	fScore
+	fStarted
+	fEnded
+	fUnasked
 	fUser
 	fSystem
 	fAnswer
 	fTools
 	fEvents // what happened, in order; the record itself if it is empty
+	fWithin // events inside of an event
 	fRole   // from an event
 	fTurn
 	fText
@@ -98,15 +130,16 @@ const (
 	fResult
 	fError
 	fOK
+	fStatus
 	fExit
 	fields
 )
 
 // fieldNames are what the fields of a rule are called.
 var fieldNames = [fields]string{
-	"records", "trajectory", "whole", "agent", "session", "parent", "task", "outcome", "user", "system", "answer", "tools", "events",
+	"records", "trajectory", "whole", "agent", "session", "parent", "task", "trial", "outcome", "score", "started", "ended", "unasked", "user", "system", "answer", "tools", "events", "within",
 	"role", "turn", "text", "thought", "messages", "origin", "after", "calls", "results", "answers", "model", "time", "end", "usage",
-	"tool", "arguments", "piece", "id", "result", "error", "ok", "exit",
+	"tool", "arguments", "piece", "id", "result", "error", "ok", "status", "exit",
 }
 
 // speaker is whose an event is, or what it is.
@@ -140,11 +173,12 @@ const (
 	tokensWritten
 	tokensReasoning
 	tokensTotal
+	tokensCost
 	tokenFields
 )
 
 // tokenNames are the fields of "tokens".
-var tokenNames = [tokenFields]string{"input", "output", "cached", "written", "reasoning", "total"}
+var tokenNames = [tokenFields]string{"input", "output", "cached", "written", "reasoning", "total", "cost"}
 
 // countNames are the forms of token counts that "counts" may name.
 var countNames = map[string]*build.Usage{
@@ -154,15 +188,18 @@ var countNames = map[string]*build.Usage{
 
 // FieldNames returns the fields that a map may have, for messages and help.
 func FieldNames() []string {
-	names := slices.Concat(fieldNames[:], []string{"roles", "tokens", "counts", "kind", "kinds", "name", "doc", "spec", "detect"})
+	names := slices.Concat(fieldNames[:], []string{"roles", "statuses", "tokens", "counts", "kind", "kinds", "name", "doc", "spec", "detect", "hook"})
 	slices.Sort(names)
 	return names
 }
 
 // Parse reads a map. All problems are returned, each with its place.
-func Parse(file string, src []byte) (*Map, diag.List) {
+func Parse(file string, src []byte) (*Map, diag.List) { return ParseOwn(file, src, nil) }
+
+// ParseOwn reads a map of awo, which may name one of some hooks.
+func ParseOwn(file string, src []byte, hooks map[string]Hook) (*Map, diag.List) {
 	doc, problems := yamlsrc.Parse(file, src, yamlsrc.Options{})
-	p := parser{m: &Map{rule: rule{roles: map[string]speaker{}, has: map[string]bool{}}}, problems: problems}
+	p := parser{hooks: hooks, m: &Map{rule: rule{roles: map[string]speaker{}, has: map[string]bool{}}}, problems: problems}
 	switch {
 	case doc.Root != nil:
 		p.read(doc.Root)
@@ -178,6 +215,7 @@ func Parse(file string, src []byte) (*Map, diag.List) {
 
 type parser struct {
 	m        *Map
+	hooks    map[string]Hook
 	problems diag.List
 }
 
@@ -199,6 +237,11 @@ func (p *parser) read(root *yamlsrc.Node) {
 			*map[string]*string{"name": &p.m.name, "doc": &p.m.doc, "spec": &p.m.spec}[name] = e.Value.Text
 		case "detect":
 			p.detect(e.Value)
+		case "hook":
+			var ok bool
+			if p.m.hook, ok = p.hooks[e.Value.Text]; !ok {
+				p.report(e.Value.Pos, CodeField, "only formats of awo have a hook, which is code: this map needs another way")
+			}
 		case "kind":
 			p.m.kind = p.path(e.Value, false)
 		case "kinds": // when the fields that they share are known
@@ -210,12 +253,22 @@ func (p *parser) read(root *yamlsrc.Node) {
 	if kinds != nil {
 		p.kinds(kinds)
 	}
+	p.m.split = p.m.splitMember()
 	if !p.m.calls() {
 		p.report(root.Pos, CodeMissing, "the map has no path \"tool\": where the name of the tool of a call stands")
 	}
 	if p.m.has["answers"] && !p.m.has["role"] {
 		p.report(root.Pos, CodeMissing, "the map has \"answers\" and no \"role\": which events are results is not known")
 	}
+}
+
+// splitMember returns the member of a document that is the list of its records, "" if they
+// are not found so: then the whole document is a record.
+func (m *Map) splitMember() string {
+	if p := m.at[fRecords]; len(p) == 1 && len(p[0].steps) == 2 && p[0].steps[0].Kind == jsonpath.Member && p[0].steps[1].Kind == jsonpath.Each && m.at[fWhole] != nil {
+		return p[0].steps[0].Name
+	}
+	return ""
 }
 
 // calls reports whether the map finds calls.
@@ -230,6 +283,8 @@ func (p *parser) field(r *rule, key, value *yamlsrc.Node) {
 	switch i := slices.Index(fieldNames[:], name); {
 	case name == "roles":
 		p.roles(r, value)
+	case name == "statuses":
+		p.statuses(r, value)
 	case name == "tokens":
 		p.tokens(r, value)
 	case name == "counts":
@@ -240,7 +295,7 @@ func (p *parser) field(r *rule, key, value *yamlsrc.Node) {
 		problem := p.report(key.Pos, CodeField, "a map has no field %q", name)
 		problem.Note(diag.Pos{}, "its fields are %s", strings.Join(FieldNames(), ", "))
 	default:
-		r.at[i] = p.path(value, field(i) == fRole || field(i) == fTurn || field(i) == fAgent)
+		r.at[i] = p.path(value, field(i) == fRole || field(i) == fTurn || field(i) == fAgent || field(i) == fUnasked)
 	}
 }
 
@@ -280,7 +335,11 @@ func (p *parser) detect(n *yamlsrc.Node) {
 		}
 		var c condition
 		for _, e := range one.Entries {
-			c = append(c, memberIs{strings.Split(e.Key.Text, "."), strings.Split(e.Value.Text, "|")})
+			if e.Key.Text == "lacks" {
+				c.lacks = e.Value.Text
+				continue
+			}
+			c.members = append(c.members, memberIs{strings.Split(e.Key.Text, "."), strings.Split(e.Value.Text, "|")})
 		}
 		p.m.detect = append(p.m.detect, c)
 	}
@@ -302,7 +361,20 @@ func (p *parser) path(n *yamlsrc.Node, words bool) where {
 		}
 		p.report(pos, CodePath, "%s", problem.Msg)
 	}
+	for i := range out {
+		p.noteOuter(&out[i])
+	}
 	return out
+}
+
+// noteOuter notes the member of the document that a path leads to.
+func (p *parser) noteOuter(one *place) {
+	if one.outer && len(one.steps) > 0 {
+		p.m.outer = append(p.m.outer, one.steps[0].Name)
+	}
+	for i := range one.joined {
+		p.noteOuter(&one.joined[i])
+	}
 }
 
 func (p *parser) roles(r *rule, n *yamlsrc.Node) {
@@ -317,6 +389,24 @@ func (p *parser) roles(r *rule, n *yamlsrc.Node) {
 			continue
 		}
 		r.roles[e.Key.Text] = who
+	}
+}
+
+// statusNames are what statuses are mapped to.
+var statusNames = map[string]trace.Status{"ok": trace.StatusOK, "failed": trace.StatusFailed, "unknown": trace.StatusUnknown}
+
+func (p *parser) statuses(r *rule, n *yamlsrc.Node) {
+	if n.Kind != yamlsrc.Mapping {
+		p.report(n.Pos, CodeShape, "statuses is a mapping from what the path \"status\" finds to ok, failed or unknown")
+		return
+	}
+	r.ends = nil
+	for _, e := range n.Entries {
+		status, ok := statusNames[e.Value.Text]
+		if !ok {
+			p.report(e.Value.Pos, CodeShape, "a status is ok, failed or unknown")
+		}
+		r.ends = append(r.ends, statusRule{strings.Split(e.Key.Text, "|"), status})
 	}
 }
 

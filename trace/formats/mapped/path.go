@@ -19,39 +19,55 @@ type where []place
 // place is one alternative of a path.
 type place struct {
 	constant []byte        // JSON; nil if it is a path
+	outer    bool          // from the document around the record
 	steps    jsonpath.Path // in RFC 9535
+	joined   []place       // texts that are joined, if it is more than one
 }
 
-// parsePath reads alternatives separated by " | ", each a JSONPath or a constant in
-// quotes, true or false. A text without $ is a constant where words says that the field
-// may be one.
+// parsePath reads alternatives separated by " | ", each a JSONPath, a constant in
+// quotes, true or false, or several of them with " + " between, whose texts are joined.
+// A path that begins with ^ is from the document around a record. A text without $ is a
+// constant where words says that the field may be one.
 func parsePath(text string, words bool) (where, *diag.Error) {
 	var out where
 	offset := 0
 	for one := range strings.SplitSeq(text, " | ") {
-		trimmed := strings.TrimSpace(one)
-		constant := jsonscan.AppendQuoted(nil, strings.Trim(trimmed, `'"`))
-		switch {
-		case trimmed == "true", trimmed == "false":
-			constant = []byte(trimmed)
-		case strings.HasPrefix(trimmed, "'"), words && trimmed != "" && !strings.HasPrefix(trimmed, "$"):
-		default:
-			constant = nil
+		var joined []place
+		at := offset
+		for piece := range strings.SplitSeq(one, " + ") {
+			p, problem := parsePlace(piece, words)
+			if problem != nil {
+				problem.Pos.Col += at
+				return nil, problem
+			}
+			joined = append(joined, p)
+			at += len(piece) + len(" + ")
 		}
-		if constant != nil {
-			out = append(out, place{constant: constant})
-			offset += len(one) + len(" | ")
-			continue
+		if len(joined) == 1 {
+			out = append(out, joined[0])
+		} else {
+			out = append(out, place{joined: joined})
 		}
-		steps, err := jsonpath.Parse(trimmed)
-		if problem, ok := errors.AsType[*diag.Error](err); ok {
-			problem.Pos.Col += offset
-			return nil, problem
-		}
-		out = append(out, place{steps: steps})
 		offset += len(one) + len(" | ")
 	}
 	return out, nil
+}
+
+// parsePlace reads a path or a constant.
+func parsePlace(text string, words bool) (p place, problem *diag.Error) {
+	trimmed := strings.TrimSpace(text)
+	switch {
+	case trimmed == "true", trimmed == "false":
+		return place{constant: []byte(trimmed)}, nil
+	case strings.HasPrefix(trimmed, "'"), words && trimmed != "" && trimmed[0] != '$' && trimmed[0] != '^':
+		return place{constant: jsonscan.AppendQuoted(nil, strings.Trim(trimmed, `'"`))}, nil
+	case strings.HasPrefix(trimmed, "^"):
+		p.outer, trimmed = true, "$"+trimmed[1:]
+	}
+	steps, err := jsonpath.Parse(trimmed)
+	problem, _ = errors.AsType[*diag.Error](err)
+	p.steps = steps
+	return p, problem
 }
 
 // object is an object whose members were found once.
@@ -63,7 +79,10 @@ type object struct {
 
 // finder finds paths in a value. What it has opened it keeps: each object is passed over
 // once, however many paths lead into it.
-type finder struct{ open []object }
+type finder struct {
+	open     []object
+	document []byte // around the record, for paths that begin with ^
+}
 
 // member returns a member of an object, nil if it has none or null. A text that holds the
 // JSON of an object is looked into.
@@ -151,15 +170,7 @@ func (f *finder) each(v []byte, steps jsonpath.Path, use func([]byte) bool) bool
 // first returns the first value that a path finds and that is not null, else nil.
 func (f *finder) first(p where, v []byte) (found []byte) {
 	for i := range p {
-		if p[i].constant != nil {
-			return p[i].constant
-		}
-		f.each(v, p[i].steps, func(one []byte) bool {
-			if !isNull(one) {
-				found = one
-			}
-			return found == nil
-		})
+		found = f.firstOf(&p[i], v)
 		if found != nil && (len(p) == 1 || !isEmptyText(found)) {
 			return found
 		}
@@ -167,13 +178,51 @@ func (f *finder) first(p where, v []byte) (found []byte) {
 	return found
 }
 
+func (f *finder) firstOf(p *place, v []byte) (found []byte) {
+	switch {
+	case p.constant != nil:
+		return p.constant
+	case p.joined != nil:
+		return f.join(p.joined, v)
+	case p.outer:
+		v = f.document
+	}
+	f.each(v, p.steps, func(one []byte) bool {
+		if !isNull(one) {
+			found = one
+		}
+		return found == nil
+	})
+	return found
+}
+
+// join returns the texts that some paths find as one, nil if one finds nothing.
+func (f *finder) join(p []place, v []byte) []byte {
+	var text string
+	for i := range p {
+		one := textOf(f.firstOf(&p[i], v))
+		if one == "" {
+			return nil
+		}
+		text += one
+	}
+	return jsonscan.AppendQuoted(nil, text)
+}
+
 // all returns all values of the first place that has any.
 func (f *finder) all(p where, v []byte) (found [][]byte) {
 	for i := 0; i < len(p) && len(found) == 0; i++ {
-		if p[i].constant != nil {
-			return [][]byte{p[i].constant}
+		if p[i].constant != nil || p[i].joined != nil {
+			if one := f.firstOf(&p[i], v); one != nil {
+				return [][]byte{one}
+			}
+			continue
 		}
-		f.each(v, p[i].steps, func(one []byte) bool {
+		from := v
+		if p[i].outer {
+			from = f.document
+		}
+		f.each(from, p[i].steps, func(one []byte) bool {
 			found = append(found, one)
 			return true
 		})
@@ -181,9 +230,29 @@ func (f *finder) all(p where, v []byte) (found [][]byte) {
 	return found
 }
 
+// lists reports whether there is what a path to the elements of a list leads into.
+func (f *finder) lists(p where, v []byte) bool {
+	for i := range p {
+		steps := p[i].steps
+		if n := len(steps); n > 0 && steps[n-1].Kind == jsonpath.Each {
+			steps = steps[:n-1]
+		}
+		found := false
+		f.each(v, steps, func(one []byte) bool {
+			found = found || build.IsKind(one, '[') || build.IsKind(one, '{')
+			return !found
+		})
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
 // text returns what a path finds if it is a text, a number or a truth value.
-func (f *finder) text(p where, v []byte) string {
-	found := f.first(p, v)
+func (f *finder) text(p where, v []byte) string { return textOf(f.first(p, v)) }
+
+func textOf(found []byte) string {
 	switch {
 	case len(found) == 0, found[0] == '{', found[0] == '[':
 		return ""

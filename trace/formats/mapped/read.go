@@ -27,14 +27,38 @@ const Name = "map"
 // Format returns the trace format that a map describes. Without "detect" it claims any
 // JSON.
 func (m *Map) Format() trace.Format {
-	return trace.Format{
+	f := trace.Format{
 		Name:     cmp.Or(m.name, Name),
 		Doc:      cmp.Or(m.doc, "What a map says (--map)."),
 		Spec:     m.spec,
 		Detect:   m.claims,
 		Decode:   m.decode,
 		Assemble: m.assemble,
+		Archive:  m.hook.Archive,
 	}
+	if m.split != "" {
+		f.Split = trace.SplitMember(m.split, m.around)
+	}
+	return f
+}
+
+// around returns the members that stand in a document before its records, as far as paths
+// lead there.
+func (m *Map) around(before []trace.DocumentMember) any {
+	document := []byte{'{'}
+	for _, member := range before {
+		if !slices.Contains(m.outer, member.Name) {
+			continue
+		}
+		if c := jsonscan.New(member.Value.Data); c.End() != nil {
+			continue
+		}
+		if len(document) > 1 {
+			document = append(document, ',')
+		}
+		document = append(append(jsonscan.AppendQuoted(document, member.Name), ':'), member.Value.Data...)
+	}
+	return append(document, '}')
 }
 
 // claims reports whether the head of a file has what the map is for.
@@ -42,23 +66,31 @@ func (m *Map) claims(h trace.Head) trace.Match {
 	if m.detect == nil {
 		return trace.Match{OK: h.Container != trace.ContainerOther && len(h.Records) > 0}
 	}
+	lacks := ""
 	for _, r := range h.Records {
-		for _, c := range m.detect {
-			if c.holds(r) {
+		for i := range m.detect {
+			switch c := &m.detect[i]; {
+			case c.lacks == "" && c.holds(r):
 				return trace.Match{OK: true}
+			case c.lacks != "" && !r.Truncated && c.holds(r):
+				lacks = c.lacks
 			}
 		}
 	}
-	return trace.Match{}
+	return trace.Match{Lacks: lacks}
 }
 
-func (c condition) holds(r trace.HeadRecord) bool {
-	for _, is := range c {
+func (c *condition) holds(r trace.HeadRecord) bool {
+	for i := range c.members {
+		is := &c.members[i]
 		head, value := r, []byte(nil)
 		for i, name := range is.member {
 			if name == "0" { // the first element
 				value = firstElement(value)
 				continue
+			}
+			if name == "*" && i == 0 && len(r.Keys) > 0 { // the first member
+				name = r.Keys[0]
 			}
 			if i > 0 {
 				head = trace.NewHeadRecord(value, true)
@@ -69,7 +101,7 @@ func (c condition) holds(r trace.HeadRecord) bool {
 			return false
 		}
 	}
-	return len(c) > 0
+	return len(c.members) > 0
 }
 
 // firstElement returns what a list begins with, which may be cut short.
@@ -88,9 +120,12 @@ func (is *memberIs) holds(value []byte) bool {
 }
 
 // matches reports whether a text is one of some, of which those that end in * are for
-// all that begin so.
+// all that begin so, and those between two of them for all that contain it.
 func matches(patterns []string, text string) bool {
 	for _, p := range patterns {
+		if len(p) > 2 && p[0] == '*' && p[len(p)-1] == '*' && strings.Contains(text, p[1:len(p)-1]) {
+			return true
+		}
 		if head, ok := strings.CutSuffix(p, "*"); ok && strings.HasPrefix(text, head) || p != "" && p == text {
 			return true
 		}
@@ -100,29 +135,37 @@ func matches(patterns []string, text string) bool {
 
 // decode finds the sessions, or the pieces of sessions, of a record.
 func (m *Map) decode(r trace.Record) ([]trace.Fragment, error) {
-	if err := build.CheckRecord(r); err != nil {
-		return nil, err
+	whole := jsonscan.New(r.Data)
+	if err := whole.End(); err != nil {
+		return nil, trace.ScanError(r, err)
 	}
-	var f finder
+	f := finder{document: r.Data}
 	records := [][]byte{r.Data}
-	if m.at[fRecords] != nil {
+	switch {
+	case m.split != "":
+		f.document, _ = r.Shared.([]byte)
+	case m.hook.Divide != nil:
+		records = m.hook.Divide(r.Data)
+	case m.at[fRecords] != nil:
 		records = f.all(m.at[fRecords], r.Data)
 	}
 	var out []trace.Fragment
-	for i, record := range records {
+	for _, record := range records {
 		f.forget()
-		key, events := r.File, m.at[fEvents]
+		part := trace.Fragment{Key: r.File, Data: record, Pos: r.Pos()}
+		events := m.at[fEvents]
 		switch id := f.text(m.at[fTrajectory], record); {
-		case m.at[fWhole] != nil:
-			key = r.Pos().String() + "#" + strconv.Itoa(i)
-		case id != "":
-			key += "#" + id
-		case events != nil && f.first(events, record) != nil, m.at[fUser] != nil, m.at[fAnswer] != nil: // a session of its own
-			key = r.Pos().String() + "#" + strconv.Itoa(i)
+		case m.at[fWhole] == nil && id != "":
+			part.Key += "#" + id
+		case m.at[fWhole] != nil && m.hook.Read == nil && events != nil && !f.lists(events, record):
+			continue
+		case m.at[fWhole] != nil, events != nil && f.first(events, record) != nil, m.at[fUser] != nil, m.at[fAnswer] != nil: // a session of its own
+			part = trace.Fragment{Trajectory: m.read(f.document, [][]byte{record})}
+			part.Trajectory.Anomalies.AddN(build.CodeLoneSurrogate, whole.LoneSurrogates())
 		case events != nil && m.at[fTrajectory] == nil:
 			continue
 		}
-		out = append(out, trace.Fragment{Key: key, Data: record, Pos: r.Pos()})
+		out = append(out, part)
 	}
 	if len(out) == 0 {
 		return nil, diag.New(r.Pos(), build.CodeRecordShape, "the map finds nothing in this record")
@@ -135,20 +178,44 @@ type reading struct {
 	m *Map
 	*sessionlog.Log
 	finder
-	turn string // that the last response is of, by what the map finds
+	turn  string // that the last response is of, by what the map finds
+	asked bool   // the user has spoken
 }
 
 func (m *Map) assemble(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
-	r := &reading{m: m, Log: sessionlog.New("")}
+	records := make([][]byte, len(parts))
+	lone := 0
 	for i := range parts {
-		r.record(parts[i].Data, i == 0)
+		records[i] = parts[i].Data
+		if bytes.Contains(records[i], []byte(`\ud`)) || bytes.Contains(records[i], []byte(`\uD`)) {
+			c := jsonscan.New(records[i])
+			c.Skip()
+			lone += c.LoneSurrogates()
+		}
 	}
-	t := r.Finish()
+	t := m.read(nil, records)
 	t.Source = parts[0].Pos
+	t.Anomalies.AddN(build.CodeLoneSurrogate, lone)
 	if t.ID == "" && m.name != "" && key == parts[0].Pos.File {
 		t.ID, _, _ = strings.Cut(path.Base(filepath.ToSlash(key)), ".")
 	}
 	return []*trace.Trajectory{t}, nil
+}
+
+// read puts the trajectory of a session together from its records.
+func (m *Map) read(document []byte, records [][]byte) *trace.Trajectory {
+	r := &reading{m: m, Log: sessionlog.New("")}
+	if m.hook.Read != nil {
+		records = m.hook.Read(r.Builder, records)
+	}
+	for i, record := range records {
+		r.document = document
+		if document == nil {
+			r.document = record
+		}
+		r.record(record, i == 0)
+	}
+	return r.Finish()
 }
 
 // record adds what a record says.
@@ -156,7 +223,7 @@ func (r *reading) record(v []byte, first bool) {
 	m := r.m
 	r.forget()
 	r.header(&m.rule, v)
-	if m.kinds == nil && (first || m.at[fEvents] != nil) {
+	if m.kinds == nil && first || m.at[fEvents] != nil {
 		r.says(&m.rule, v)
 	}
 	events := [][]byte{v}
@@ -167,7 +234,7 @@ func (r *reading) record(v []byte, first bool) {
 		if m.at[fEvents] != nil {
 			r.forget()
 		}
-		r.event(e)
+		r.event(e, 0)
 	}
 	if answer := r.raw(m.at[fAnswer], v); !answer.IsEmpty() {
 		r.Add([]build.Item{{Kind: build.ItemText, Value: answer, Opens: true}}, sessionlog.Said{})
@@ -178,9 +245,7 @@ func (r *reading) record(v []byte, first bool) {
 // header reads what a record says about its session.
 func (r *reading) header(m *rule, v []byte) {
 	t := r.Builder.Trajectory
-	if whole := r.text(m.at[fWhole], v); whole != "" {
-		t.ID, t.Session = cmp.Or(t.ID, whole), cmp.Or(t.Session, whole)
-	}
+	t.ID = cmp.Or(t.ID, r.text(m.at[fWhole], v))
 	if t.Agent == "" && m.at[fAgent] != nil {
 		for _, name := range r.all(m.at[fAgent], v) {
 			if agent := sessionlog.Raw(name).Text(); agent != "user" {
@@ -193,15 +258,49 @@ func (r *reading) header(m *rule, v []byte) {
 	t.Task = cmp.Or(t.Task, r.text(m.at[fTask], v))
 	t.Session = cmp.Or(t.Session, r.text(m.at[fSession], v))
 	t.Parent.Trajectory = cmp.Or(t.Parent.Trajectory, r.text(m.at[fParent], v))
+	t.Trial = cmp.Or(t.Trial, r.text(m.at[fTrial], v))
+	if m == &r.m.rule && m.at[fEvents] != nil {
+		t.Model = cmp.Or(t.Model, r.text(m.at[fModel], v))
+	}
+	if at := r.moment(m.at[fStarted], v); !at.IsZero() {
+		t.Start = at
+	}
+	if at := r.moment(m.at[fEnded], v); !at.IsZero() {
+		t.End = at
+	}
+	if score := r.first(m.at[fScore], v); score != nil {
+		c := jsonscan.New(score)
+		if n, ok := c.Float(); ok {
+			t.Score = &n
+			t.Outcome = outcomeOf(n)
+		}
+	}
 	if outcome := r.first(m.at[fOutcome], v); outcome != nil {
 		t.Outcome = trace.OutcomeFailure
 		if truth(outcome) {
 			t.Outcome = trace.OutcomeSuccess
 		}
 	}
-	if tools := build.InnerJSON(r.raw(m.at[fTools], v)); build.IsKind(tools, '[') {
-		r.Messages.Tools = append(r.Messages.Tools, message.DefinitionsIn(r.Builder, tools)...)
+	if tools := build.InnerJSON(r.raw(m.at[fTools], v)); tools != nil {
+		if list := message.DefinitionsIn(r.Builder, tools); t.Tools == nil {
+			t.Tools = list
+		} else { // of which only those that are new count
+			r.Messages.Tools = append(r.Messages.Tools, list...)
+		}
 	}
+}
+
+// outcomeOf returns the outcome of a score: 1 is success, within the tolerance of
+// benchmarks' own evaluation, and less is failure.
+func outcomeOf(score float64) trace.Outcome {
+	const tolerance = 1e-6
+	switch {
+	case score < 1-tolerance:
+		return trace.OutcomeFailure
+	case score <= 1+tolerance:
+		return trace.OutcomeSuccess
+	}
+	return trace.OutcomeUnknown
 }
 
 // says adds what the system and the user said.
@@ -301,10 +400,19 @@ func guess(role string) speaker {
 // camel is where a word begins inside of a name.
 var camel = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
 
-// event adds what an event says.
-func (r *reading) event(e []byte) {
+// maxWithin is how deep events stand inside of each other at most.
+const maxWithin = 8
+
+// event adds what an event says, or the events inside of it.
+func (r *reading) event(e []byte, depth int) {
 	m := r.ruleOf(e)
 	if m == nil {
+		return
+	}
+	if inner := r.all(m.at[fWithin], e); len(inner) > 0 && depth < maxWithin {
+		for _, one := range inner {
+			r.event(one, depth+1)
+		}
 		return
 	}
 	who := r.who(m, e)
@@ -335,6 +443,13 @@ func (r *reading) event(e []byte) {
 	turns := r.Builder.Trajectory.Turns
 	switch who {
 	case speakerUser:
+		if text.IsEmpty() && m.at[fCalls] != nil && r.first(m.at[fCalls], e) != nil {
+			return // the user used a tool of its own and said nothing
+		}
+		if t := r.Builder.Trajectory; m.at[fUnasked] != nil && !r.asked && len(t.Calls) == 0 {
+			r.Builder.DropTurns()
+		}
+		r.asked = true
 		r.Add([]build.Item{{Kind: build.ItemUser, Value: text}}, s)
 	case speakerSystem:
 		r.Add([]build.Item{{Kind: build.ItemSystem, Value: text}}, s)
@@ -482,6 +597,12 @@ func (r *reading) ended(m *rule, v []byte, answered bool) (status trace.Status, 
 	if good := r.first(m.at[fOK], v); good != nil {
 		status = build.StatusOf(truth(good))
 	}
+	if word := r.text(m.at[fStatus], v); word != "" {
+		i := slices.IndexFunc(m.ends, func(e statusRule) bool { return matches(e.values, word) })
+		if i >= 0 {
+			status = m.ends[i].status
+		}
+	}
 	if code := r.first(m.at[fExit], v); code != nil {
 		status = build.StatusOf(string(code) == "0")
 	}
@@ -509,7 +630,9 @@ func (r *reading) stated(p where, v []byte) bool { return len(r.all(p, v)) > 0 }
 func (r *reading) usage(m *rule, e []byte) (u trace.Usage) {
 	if m.counts != nil {
 		if counts := r.first(m.at[fUsage], e); build.IsKind(counts, '{') {
-			return build.ReadUsage(counts, m.counts)
+			u = build.ReadUsage(counts, m.counts)
+			r.cost(&u, m, e)
+			return u
 		}
 	}
 	var total int64
@@ -520,7 +643,18 @@ func (r *reading) usage(m *rule, e []byte) (u trace.Usage) {
 		}
 	}
 	build.SettleUsage(&u, total)
+	r.cost(&u, m, e)
 	return u
+}
+
+// cost reads what a response cost, in USD.
+func (r *reading) cost(u *trace.Usage, m *rule, e []byte) {
+	if found := r.first(m.tokens[tokensCost], e); found != nil {
+		c := jsonscan.New(found)
+		if cost, ok := c.Float(); ok {
+			u.CostUSD = &cost
+		}
+	}
 }
 
 // moment reads a time: text, or seconds, milliseconds, microseconds or nanoseconds since

@@ -4,13 +4,9 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/trace/formats/internal/formattest"
-	"github.com/awo-dev/awo/trace/formats/maps"
 )
 
-func fuzz(f *testing.F, name string) {
-	format := maps.Format(name)
-	formattest.FuzzFormat(f, &format)
-}
+func fuzz(f *testing.F, name string) { formattest.FuzzFormat(f, formattest.Format(name)) }
 
 func FuzzCopilot(f *testing.F) { fuzz(f, "copilot-cli") }
 

@@ -15,6 +15,11 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
+// hooks are what some formats need that a map cannot say, by name.
+var hooks = map[string]mapped.Hook{
+	"toolbench": {Divide: divideToolBench, Read: readToolBench},
+}
+
 // Source returns the map of a format as it is written, false if the format is none.
 func Source(name string) ([]byte, bool) {
 	src, err := files.ReadFile(name + ".yaml")
@@ -30,11 +35,11 @@ func Names() (names []string) {
 	return names
 }
 
-// Format returns a format that is a map. That there is one, and that it is well formed, is
-// ours to see to: it panics otherwise.
+// Format returns a format that is a map. It panics if there is none, or if it is not well
+// formed: the files are awo's own.
 func Format(name string) trace.Format {
 	src, _ := Source(name)
-	m, problems := mapped.Parse(name+".yaml", src)
+	m, problems := mapped.ParseOwn(name+".yaml", src, hooks)
 	if m == nil {
 		panic(problems)
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/atif"
-	"github.com/awo-dev/awo/trace/formats/bench"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 	"github.com/awo-dev/awo/trace/formats/internal/formattest"
 	"github.com/awo-dev/awo/trace/formats/openai"
@@ -164,7 +163,7 @@ func TestTauBench(t *testing.T) {
 		"1.0": "outcome success\nscore 1", "1": "outcome success\nscore 1", "0.9999999": "outcome success\nscore 0.9999999", "0.0": "outcome failure\nscore 0", "0.5": "outcome failure\nscore 0.5",
 		"-1": "outcome failure\nscore -1", "2": "score 2", "null": "", `"1"`: "",
 	} {
-		formattest.WantDescription(t, formattest.DecodeOne(t, &bench.TauBench, strings.Replace(record, "REWARD", reward, 1)), `id 7/2
+		formattest.WantDescription(t, formattest.DecodeOne(t, formattest.Format("tau-bench"), strings.Replace(record, "REWARD", reward, 1)), `id 7/2
 			task 7
 			trial 2
 			`+outcome+`
@@ -202,7 +201,7 @@ func TestTau2(t *testing.T) {
 		{"role": "assistant", "content": "done"}]}],
 	 "more": {}}`
 	for _, container := range []trace.Container{trace.ContainerDocument, trace.ContainerLines} {
-		trajectories := formattest.DecodeAll(t, &bench.Tau2, []byte(document), container)
+		trajectories := formattest.DecodeAll(t, formattest.Format("tau2"), []byte(document), container)
 		if len(trajectories) != 2 {
 			t.Fatalf("%d trajectories", len(trajectories))
 		}
@@ -254,7 +253,7 @@ func TestGreeting(t *testing.T) {
 		{[]string{called, said("user"), said("assistant")}, 2},
 		{[]string{said("assistant"), called, said("assistant")}, 3}, // without a user there is no greeting
 	} {
-		tr := formattest.DecodeOne(t, &bench.Tau2, `{"messages": [`+strings.Join(test.messages, ",")+`]}`)
+		tr := formattest.DecodeOne(t, formattest.Format("tau2"), `{"messages": [`+strings.Join(test.messages, ",")+`]}`)
 		if len(tr.Turns) != test.turns {
 			t.Errorf("%v: %d turns, want %d", test.messages, len(tr.Turns), test.turns)
 		}
@@ -279,10 +278,10 @@ func TestRecordProblems(t *testing.T) {
 		{&openai.Chat, `{"prompt": "secret"}`, build.CodeRecordShape, diag.Pos{File: "f", Line: 3, Col: 1}},
 		{&openai.Chat, `"secret"`, build.CodeRecordShape, diag.Pos{File: "f", Line: 3, Col: 1}},
 		{&openai.Chat, `{"messages": "secret"}`, build.CodeRecordShape, diag.Pos{File: "f", Line: 3, Col: 1}},
-		{&bench.TauBench, `{"task_id": 1, "reward": 1}`, build.CodeRecordShape, diag.Pos{File: "f", Line: 3, Col: 1}},
-		{&bench.TauBench, `{"task_id": 01}`, "json-number", diag.Pos{File: "f", Line: 3, Col: 14}},
-		{&bench.Tau2, `{"id": "x", "messages": null}`, build.CodeRecordShape, diag.Pos{File: "f", Line: 3, Col: 1}},
-		{&bench.Tau2, `{"messages": []} x`, "json-trailing", diag.Pos{File: "f", Line: 3, Col: 18}},
+		{formattest.Format("tau-bench"), `{"task_id": 1, "reward": 1}`, build.CodeRecordShape, diag.Pos{File: "f", Line: 3, Col: 1}},
+		{formattest.Format("tau-bench"), `{"task_id": 01}`, "json-number", diag.Pos{File: "f", Line: 3, Col: 14}},
+		{formattest.Format("tau2"), `{"id": "x", "messages": null}`, build.CodeRecordShape, diag.Pos{File: "f", Line: 3, Col: 1}},
+		{formattest.Format("tau2"), `{"messages": []} x`, "json-trailing", diag.Pos{File: "f", Line: 3, Col: 18}},
 		{&atif.Format, `{"schema_version": "ATIF-v1.7"}`, build.CodeRecordShape, diag.Pos{File: "f", Line: 3, Col: 1}},
 		{&atif.Format, `{"steps": []}`, build.CodeRecordShape, diag.Pos{File: "f", Line: 3, Col: 1}},
 		{&atif.Format, `{"schema_version": "2", "steps": []}`, build.CodeRecordShape, diag.Pos{File: "f", Line: 3, Col: 1}},

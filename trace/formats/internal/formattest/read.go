@@ -15,6 +15,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
+// Format returns the format with a name.
+func Format(name string) *trace.Format {
+	for i := range formats.All {
+		if formats.All[i].Name == name {
+			return &formats.All[i]
+		}
+	}
+	panic("there is no format " + name)
+}
+
 // RecordsOf splits a text as the Reader does.
 func RecordsOf(t testing.TB, f *trace.Format, text []byte, c trace.Container) []trace.Record {
 	t.Helper()

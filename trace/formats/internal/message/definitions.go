@@ -1,6 +1,8 @@
 package message
 
 import (
+	"bytes"
+
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
@@ -9,17 +11,22 @@ import (
 // DefinitionsIn reads a list of tool definitions in any form: those of the
 // interfaces, flat or inside of a "function"; Google's, several under
 // "function_declarations"; those that libraries print as JSON text, one an element;
-// OpenInference's, under "tool.json_schema".
+// OpenInference's, under "tool.json_schema". The list may be an object from names.
 func DefinitionsIn(b *build.Builder, list []byte) (tools []trace.ToolDef) {
 	c := jsonscan.New(list)
+	for ok := c.Object(); ok && c.Member(); {
+		if name := bytes.Clone(c.Key()); c.Kind() == jsonscan.Object {
+			tools = appendDefinition(b, tools, c.Raw(), name)
+		}
+	}
 	for ok := c.Array(); ok && c.Element(); {
 		switch c.Kind() {
 		case jsonscan.String:
 			if text := build.InnerJSON(build.ReadRaw(&c)); text != nil && text[0] == '{' {
-				tools = appendDefinition(b, tools, text)
+				tools = appendDefinition(b, tools, text, nil)
 			}
 		case jsonscan.Object:
-			tools = appendDefinition(b, tools, c.Raw())
+			tools = appendDefinition(b, tools, c.Raw(), nil)
 		default:
 			b.Anomaly(build.CodeMessageShape, 1)
 		}
@@ -35,8 +42,8 @@ type definition struct {
 	nested     int
 }
 
-func appendDefinition(b *build.Builder, tools []trace.ToolDef, object []byte) []trace.ToolDef {
-	var d definition
+func appendDefinition(b *build.Builder, tools []trace.ToolDef, object, name []byte) []trace.ToolDef {
+	d := definition{name: name}
 	d.read(object)
 	switch {
 	case d.several != nil:

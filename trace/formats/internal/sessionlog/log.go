@@ -214,6 +214,9 @@ func (l *Log) Finish() *trace.Trajectory {
 		t.Model = cmp.Or(t.Model, t.Turns[i].Model)
 	}
 	known := map[trace.Name]bool{}
+	for _, tool := range t.Tools {
+		known[tool.Name] = true
+	}
 	for _, tool := range l.Messages.Tools {
 		if !known[tool.Name] {
 			known[tool.Name] = true

@@ -1,4 +1,4 @@
-package bench_test
+package maps_test
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/trace"
-	"github.com/awo-dev/awo/trace/formats/bench"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 	"github.com/awo-dev/awo/trace/formats/internal/formattest"
 )
@@ -45,7 +44,7 @@ func TestToolBench(t *testing.T) {
 			t.Errorf("got\n%s", formattest.Depict(x))
 		}
 	}
-	if problem := formattest.DecodeError(t, &bench.ToolBench, `{"tree":{}}`); problem.Code != build.CodeRecordShape {
+	if problem := formattest.DecodeError(t, formattest.Format("toolbench"), `{"tree":{}}`); problem.Code != build.CodeRecordShape {
 		t.Errorf("problem %v", problem)
 	}
 }
@@ -77,7 +76,7 @@ func TestToolBenchRecorded(t *testing.T) {
 }
 
 func FuzzToolBench(f *testing.F) {
-	formattest.FuzzDecoder(f, &bench.ToolBench, []string{fmt.Sprintf(benchTree, "true", 3), `{"tree":{"tree":{"children":[{"node_type":"Action Input"},{"node_type":"Action"}]}}}`, `{"tree":5}`})
+	formattest.FuzzDecoder(f, formattest.Format("toolbench"), []string{fmt.Sprintf(benchTree, "true", 3), `{"tree":{"tree":{"children":[{"node_type":"Action Input"},{"node_type":"Action"}]}}}`, `{"tree":5}`})
 }
 
 const benchChains = `{"12":{"query":"do it","available_tools":[{"name":"a","parameters":{"type":"object","properties":{}}}],"answer":{"method":"m","answer_details":[
