@@ -6,7 +6,6 @@ import (
 
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/trace"
-	"github.com/awo-dev/awo/trace/formats/agents"
 	"github.com/awo-dev/awo/trace/formats/internal/formattest"
 )
 
@@ -55,6 +54,6 @@ func TestManagedAgentsRecorded(t *testing.T) {
 }
 
 func FuzzManagedAgents(f *testing.F) {
-	formattest.FuzzLines(f, &agents.ManagedAgents, managed(1, "user.message", `,"content":"x"`)+"\n"+managed(2, "agent.tool_use", `,"name":"f","input":{}`)+"\n"+managed(3, "agent.tool_result", `,"tool_use_id":"e2","content":"r"`),
+	formattest.FuzzLines(f, formattest.Format("managed-agents"), managed(1, "user.message", `,"content":"x"`)+"\n"+managed(2, "agent.tool_use", `,"name":"f","input":{}`)+"\n"+managed(3, "agent.tool_result", `,"tool_use_id":"e2","content":"r"`),
 		`["client.beta.sessions.events.send",["s",{"events":[{"type":"user.message","content":[]}]}]]`, `["client.beta.sessions.create",{"type":"session","id":"s","agent":{"model":{"id":"m"},"system":"x","tools":[{}]}}]`)
 }

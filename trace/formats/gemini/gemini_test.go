@@ -187,6 +187,6 @@ func FuzzGemini(f *testing.F) {
 }
 
 func FuzzGeminiCLI(f *testing.F) {
-	formattest.FuzzLines(f, &gemini.CLI, `{"sessionId":"s","projectHash":"h"}`+"\n"+geminiCLIMessages("\n")+"\n"+`{"$rewindTo":"2"}`,
+	formattest.FuzzLines(f, formattest.Format("gemini-cli"), `{"sessionId":"s","projectHash":"h"}`+"\n"+geminiCLIMessages("\n")+"\n"+`{"$rewindTo":"2"}`,
 		`{"sessionId":"s","kind":"subagent","messages":[`+geminiCLIMessages(",")+`,{"type":"user"},{}]}`, `{"$set":{"messages":[1]}}`)
 }

@@ -34,6 +34,7 @@ type Map struct {
 	name, doc, spec string
 	detect          []condition
 	hook            Hook
+	unnamed         string   // what a trajectory without an id is called
 	outer           []string // members of the document around the records that paths lead to
 	split           string   // the member of a document that is the list of its records
 	kind            where
@@ -64,8 +65,9 @@ type rule struct {
 
 // statusRule is how a call ended by a word or a number.
 type statusRule struct {
-	values []string
-	status trace.Status
+	values    []string
+	status    trace.Status
+	cancelled bool
 }
 
 // kindRule is the rule of events whose kind is one of some.
@@ -92,6 +94,7 @@ type field int
 const (
 	fRecords    field = iota // what in a record is a session, or an event of one
 	fTrajectory              // from the record
+	fOrder                   // of a record in its session
 	fWhole                   // the same of a record that has all of it
 	fAgent
 	fSession
@@ -107,12 +110,19 @@ const (
 	fSystem
 	fAnswer
 	fTools
-	fEvents // what happened, in order; the record itself if it is empty
-	fWithin // events inside of an event
-	fRole   // from an event
+	fEvents  // what happened, in order; the record itself if it is empty
+	fWithin  // events inside of an event
+	fAgain   // the id of an event, of which the last counts
+	fRewind  // the id of an event that is taken back, with all behind it
+	fFollows // the id of the event that an event follows: those on the way to the current one count
+	fCurrent // the id of that, from the record
+	fOnce    // the id of an event, of which the first counts
+	fAnomaly
+	fRole // from an event
 	fTurn
 	fText
 	fThought
+	fThoughts // objects with a thought each
 	fMessages
 	fOrigin
 	fAfter // messages behind the calls
@@ -122,9 +132,12 @@ const (
 	fModel
 	fTime
 	fEnd
+	fCalled // when a call began
 	fUsage
+	fLess // token counts of others in those of usage
 	fTool // from a call, which is the event itself if calls is empty
 	fArguments
+	fDrop // arguments that are the program's own, where the call has them as members, too
 	fPiece
 	fID
 	fResult
@@ -137,9 +150,9 @@ const (
 
 // fieldNames are what the fields of a rule are called.
 var fieldNames = [fields]string{
-	"records", "trajectory", "whole", "agent", "session", "parent", "task", "trial", "outcome", "score", "started", "ended", "unasked", "user", "system", "answer", "tools", "events", "within",
-	"role", "turn", "text", "thought", "messages", "origin", "after", "calls", "results", "answers", "model", "time", "end", "usage",
-	"tool", "arguments", "piece", "id", "result", "error", "ok", "status", "exit",
+	"records", "trajectory", "order", "whole", "agent", "session", "parent", "task", "trial", "outcome", "score", "started", "ended", "unasked", "user", "system", "answer", "tools", "events", "within", "again", "rewind", "follows", "current", "once", "anomaly",
+	"role", "turn", "text", "thought", "thoughts", "messages", "origin", "after", "calls", "results", "answers", "model", "time", "end", "called", "usage", "less",
+	"tool", "arguments", "drop", "piece", "id", "result", "error", "ok", "status", "exit",
 }
 
 // speaker is whose an event is, or what it is.
@@ -157,12 +170,16 @@ const (
 	speakerCall   // the start of a call, which a message of the model may tell again
 	speakerCounts // the token counts of the last response
 	speakerAsk    // what is asked next: of which model
+	speakerDone   // where a response ends
+	speakerTotal  // the token counts of the session so far
+	speakerBreak  // between two responses
 )
 
 // speakerNames are what roles are mapped to.
 var speakerNames = map[string]speaker{
 	"user": speakerUser, "system": speakerSystem, "assistant": speakerModel, "tool": speakerTool, "ignore": speakerNobody,
 	"header": speakerHeader, "step": speakerStep, "call": speakerCall, "counts": speakerCounts, "ask": speakerAsk,
+	"done": speakerDone, "total": speakerTotal, "break": speakerBreak,
 }
 
 // The token counts of a response.
@@ -186,9 +203,12 @@ var countNames = map[string]*build.Usage{
 	"gemini": &build.UsageGemini, "openhands": &build.UsageOpenHands, "session": &build.UsageSession, "inspect": &build.UsageInspect,
 }
 
+// wordFields are fields that may be a word.
+var wordFields = map[field]bool{fRole: true, fTurn: true, fAgent: true, fUnasked: true, fAnomaly: true, fDrop: true}
+
 // FieldNames returns the fields that a map may have, for messages and help.
 func FieldNames() []string {
-	names := slices.Concat(fieldNames[:], []string{"roles", "statuses", "tokens", "counts", "kind", "kinds", "name", "doc", "spec", "detect", "hook"})
+	names := slices.Concat(fieldNames[:], []string{"roles", "statuses", "tokens", "counts", "kind", "kinds", "name", "doc", "spec", "unnamed", "detect", "hook"})
 	slices.Sort(names)
 	return names
 }
@@ -233,8 +253,8 @@ func (p *parser) read(root *yamlsrc.Node) {
 	var kinds *yamlsrc.Node
 	for _, e := range root.Entries {
 		switch name := e.Key.Text; name {
-		case "name", "doc", "spec":
-			*map[string]*string{"name": &p.m.name, "doc": &p.m.doc, "spec": &p.m.spec}[name] = e.Value.Text
+		case "name", "doc", "spec", "unnamed":
+			*map[string]*string{"name": &p.m.name, "doc": &p.m.doc, "spec": &p.m.spec, "unnamed": &p.m.unnamed}[name] = e.Value.Text
 		case "detect":
 			p.detect(e.Value)
 		case "hook":
@@ -295,7 +315,7 @@ func (p *parser) field(r *rule, key, value *yamlsrc.Node) {
 		problem := p.report(key.Pos, CodeField, "a map has no field %q", name)
 		problem.Note(diag.Pos{}, "its fields are %s", strings.Join(FieldNames(), ", "))
 	default:
-		r.at[i] = p.path(value, field(i) == fRole || field(i) == fTurn || field(i) == fAgent || field(i) == fUnasked)
+		r.at[i] = p.path(value, wordFields[field(i)])
 	}
 }
 
@@ -393,20 +413,20 @@ func (p *parser) roles(r *rule, n *yamlsrc.Node) {
 }
 
 // statusNames are what statuses are mapped to.
-var statusNames = map[string]trace.Status{"ok": trace.StatusOK, "failed": trace.StatusFailed, "unknown": trace.StatusUnknown}
+var statusNames = map[string]trace.Status{"ok": trace.StatusOK, "failed": trace.StatusFailed, "cancelled": trace.StatusFailed, "unknown": trace.StatusUnknown}
 
 func (p *parser) statuses(r *rule, n *yamlsrc.Node) {
 	if n.Kind != yamlsrc.Mapping {
-		p.report(n.Pos, CodeShape, "statuses is a mapping from what the path \"status\" finds to ok, failed or unknown")
+		p.report(n.Pos, CodeShape, "statuses is a mapping from what the path \"status\" finds to ok, failed, cancelled or unknown")
 		return
 	}
 	r.ends = nil
 	for _, e := range n.Entries {
 		status, ok := statusNames[e.Value.Text]
 		if !ok {
-			p.report(e.Value.Pos, CodeShape, "a status is ok, failed or unknown")
+			p.report(e.Value.Pos, CodeShape, "a status is ok, failed, cancelled or unknown")
 		}
-		r.ends = append(r.ends, statusRule{strings.Split(e.Key.Text, "|"), status})
+		r.ends = append(r.ends, statusRule{strings.Split(e.Key.Text, "|"), status, e.Value.Text == "cancelled"})
 	}
 }
 

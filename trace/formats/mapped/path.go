@@ -3,6 +3,9 @@ package mapped
 import (
 	"bytes"
 	"errors"
+	"path"
+	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/awo-dev/awo/diag"
@@ -22,10 +25,12 @@ type place struct {
 	outer    bool          // from the document around the record
 	steps    jsonpath.Path // in RFC 9535
 	joined   []place       // texts that are joined, if it is more than one
+	folder   string        // of the files that match it, the name of their folder
+	number   bool          // the first number in the name of the file
 }
 
 // parsePath reads alternatives separated by " | ", each a JSONPath, a constant in
-// quotes, true or false, or several of them with " + " between, whose texts are joined.
+// quotes, true or false, @folder or @number (of the file), or several of them with " + " between, whose texts are joined.
 // A path that begins with ^ is from the document around a record. A text without $ is a
 // constant where words says that the field may be one.
 func parsePath(text string, words bool) (where, *diag.Error) {
@@ -60,7 +65,13 @@ func parsePlace(text string, words bool) (p place, problem *diag.Error) {
 	case trimmed == "true", trimmed == "false":
 		return place{constant: []byte(trimmed)}, nil
 	case strings.HasPrefix(trimmed, "'"), words && trimmed != "" && trimmed[0] != '$' && trimmed[0] != '^':
-		return place{constant: jsonscan.AppendQuoted(nil, strings.Trim(trimmed, `'"`))}, nil
+		return place{constant: jsonscan.AppendQuoted(nil, strings.ReplaceAll(strings.Trim(trimmed, `'"`), `\n`, "\n"))}, nil
+	case trimmed == "@folder":
+		return place{folder: "*"}, nil
+	case trimmed == "@number":
+		return place{number: true}, nil
+	case strings.HasPrefix(trimmed, "@folder("):
+		return place{folder: strings.TrimSuffix(strings.TrimPrefix(trimmed, "@folder("), ")")}, nil
 	case strings.HasPrefix(trimmed, "^"):
 		p.outer, trimmed = true, "$"+trimmed[1:]
 	}
@@ -82,6 +93,28 @@ type object struct {
 type finder struct {
 	open     []object
 	document []byte // around the record, for paths that begin with ^
+	file     string
+}
+
+var firstNumber = regexp.MustCompile(`[0-9]+`)
+
+// folderOf returns the name of the folder that a file of a name is in, "" for one that is
+// called after what is in it.
+func folderOf(file, pattern string) []byte {
+	file = filepath.ToSlash(file)
+	if ok, _ := path.Match(pattern, path.Base(file)); !ok {
+		return nil
+	}
+	folder := path.Dir(file)
+	if path.Base(folder) == "events" {
+		folder = path.Dir(folder)
+	}
+	switch name := path.Base(folder); name {
+	case "chats", ".", "/":
+		return nil
+	default:
+		return jsonscan.AppendQuoted(nil, name)
+	}
 }
 
 // member returns a member of an object, nil if it has none or null. A text that holds the
@@ -184,6 +217,10 @@ func (f *finder) firstOf(p *place, v []byte) (found []byte) {
 		return p.constant
 	case p.joined != nil:
 		return f.join(p.joined, v)
+	case p.folder != "":
+		return folderOf(f.file, p.folder)
+	case p.number:
+		return firstNumber.Find([]byte(path.Base(filepath.ToSlash(f.file))))
 	case p.outer:
 		v = f.document
 	}
@@ -212,7 +249,7 @@ func (f *finder) join(p []place, v []byte) []byte {
 // all returns all values of the first place that has any.
 func (f *finder) all(p where, v []byte) (found [][]byte) {
 	for i := 0; i < len(p) && len(found) == 0; i++ {
-		if p[i].constant != nil || p[i].joined != nil {
+		if p[i].constant != nil || p[i].joined != nil || p[i].folder != "" || p[i].number {
 			if one := f.firstOf(&p[i], v); one != nil {
 				return [][]byte{one}
 			}
@@ -249,6 +286,16 @@ func (f *finder) lists(p where, v []byte) bool {
 	return false
 }
 
+// holds reports whether there is anything at a path, but for the value itself.
+func (f *finder) holds(p where, v []byte) bool {
+	for i := range p {
+		if len(p[i].steps) > 0 && f.firstOf(&p[i], v) != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // text returns what a path finds if it is a text, a number or a truth value.
 func (f *finder) text(p where, v []byte) string { return textOf(f.first(p, v)) }
 
@@ -267,7 +314,14 @@ func textOf(found []byte) string {
 // said returns what a path finds as the content of a message, whose lists are of parts.
 func (f *finder) said(p where, v []byte) trace.Raw {
 	c := jsonscan.New(f.first(p, v))
-	return build.ReadContent(&c)
+	content := build.ReadContent(&c)
+	if content.Form == trace.FormJSON && content.Data[0] == '{' { // {"parts"}, {"text"}
+		in := jsonscan.New(content.Data)
+		if text := build.ReadGeminiText(&in); !text.IsZero() {
+			return text
+		}
+	}
+	return content
 }
 
 // raw returns what a path finds as a Raw.

@@ -86,6 +86,9 @@ func (c *condition) holds(r trace.HeadRecord) bool {
 		head, value := r, []byte(nil)
 		for i, name := range is.member {
 			if name == "0" { // the first element
+				if i == 0 {
+					value = r.Raw
+				}
 				value = firstElement(value)
 				continue
 			}
@@ -119,18 +122,22 @@ func (is *memberIs) holds(value []byte) bool {
 	return matches(is.values, strings.Trim(string(value), `"`))
 }
 
-// matches reports whether a text is one of some, of which those that end in * are for
-// all that begin so, and those between two of them for all that contain it.
+// matches reports whether a text is one of some. A * at the end of one is for all that begin
+// so, at its beginning for all that end so, and at both for all that contain it.
 func matches(patterns []string, text string) bool {
-	for _, p := range patterns {
-		if len(p) > 2 && p[0] == '*' && p[len(p)-1] == '*' && strings.Contains(text, p[1:len(p)-1]) {
-			return true
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		head, open := strings.CutSuffix(p, "*")
+		tail, begins := strings.CutPrefix(head, "*")
+		switch {
+		case open && begins:
+			return strings.Contains(text, tail)
+		case open:
+			return strings.HasPrefix(text, head)
+		case begins:
+			return strings.HasSuffix(text, tail)
 		}
-		if head, ok := strings.CutSuffix(p, "*"); ok && strings.HasPrefix(text, head) || p != "" && p == text {
-			return true
-		}
-	}
-	return false
+		return p != "" && p == text
+	})
 }
 
 // decode finds the sessions, or the pieces of sessions, of a record.
@@ -139,7 +146,7 @@ func (m *Map) decode(r trace.Record) ([]trace.Fragment, error) {
 	if err := whole.End(); err != nil {
 		return nil, trace.ScanError(r, err)
 	}
-	f := finder{document: r.Data}
+	f := finder{document: r.Data, file: r.File}
 	records := [][]byte{r.Data}
 	switch {
 	case m.split != "":
@@ -157,14 +164,18 @@ func (m *Map) decode(r trace.Record) ([]trace.Fragment, error) {
 		switch id := f.text(m.at[fTrajectory], record); {
 		case m.at[fWhole] == nil && id != "":
 			part.Key += "#" + id
+			if m.at[fTrajectory][0].folder != "" {
+				part.Key = path.Dir(filepath.ToSlash(r.File)) + "#" + id
+			}
 		case m.at[fWhole] != nil && m.hook.Read == nil && events != nil && !f.lists(events, record):
 			continue
-		case m.at[fWhole] != nil, events != nil && f.first(events, record) != nil, m.at[fUser] != nil, m.at[fAnswer] != nil: // a session of its own
-			part = trace.Fragment{Trajectory: m.read(f.document, [][]byte{record})}
+		case m.at[fWhole] != nil, m.at[fAgain] == nil && f.holds(events, record), m.at[fUser] != nil, m.at[fAnswer] != nil: // a session of its own
+			part = trace.Fragment{Trajectory: m.read(r.File, f.document, [][]byte{record})}
 			part.Trajectory.Anomalies.AddN(build.CodeLoneSurrogate, whole.LoneSurrogates())
-		case events != nil && m.at[fTrajectory] == nil:
+		case events != nil && m.at[fTrajectory] == nil && m.at[fAgain] == nil:
 			continue
 		}
+		part.Order = f.order(m.at[fOrder], record)
 		out = append(out, part)
 	}
 	if len(out) == 0 {
@@ -180,6 +191,65 @@ type reading struct {
 	finder
 	turn  string // that the last response is of, by what the map finds
 	asked bool   // the user has spoken
+
+	kept    map[string][]byte // events that count as they are told last, by id
+	order   []string          // their ids
+	current string            // the last of the branch that counts
+	seen    map[string]bool   // events that count once
+
+	began time.Time    // when the response began whose step was noted
+	total trace.Usage  // tokens of the session so far
+	added *trace.Usage // since the last response
+}
+
+// keep notes an event, which replaces one with its id, or takes others back.
+func (r *reading) keep(e []byte) {
+	if back := r.first(r.m.at[fRewind], e); back != nil {
+		at := max(slices.Index(r.order, textOf(back)), 0) // an unknown one takes back all
+		for _, gone := range r.order[at:] {
+			delete(r.kept, gone)
+		}
+		r.Builder.Anomaly(build.CodeBranchAbandoned, len(r.order)-at)
+		r.order = r.order[:at]
+		return
+	}
+	if r.ruleOf(e) == nil {
+		return
+	}
+	id := r.text(r.m.at[fAgain], e)
+	if id == "" {
+		id = "\x00" + strconv.Itoa(len(r.order)) // no recorded id
+	}
+	if r.kept == nil {
+		r.kept = map[string][]byte{}
+	}
+	if _, ok := r.kept[id]; !ok {
+		r.order = append(r.order, id)
+	}
+	r.kept[id] = e
+}
+
+// settled returns the events that were kept and count, in order.
+func (r *reading) settled() (events [][]byte) {
+	if r.m.at[fFollows] == nil {
+		for _, id := range r.order {
+			events = append(events, r.kept[id])
+		}
+		return events
+	}
+	id := r.current
+	if n := len(r.order); n > 0 && r.kept[id] == nil {
+		id = r.order[n-1]
+	}
+	for r.kept[id] != nil {
+		e := r.kept[id]
+		events = append(events, e)
+		delete(r.kept, id) // circles end
+		r.forget()
+		id = r.text(r.m.at[fFollows], e)
+	}
+	slices.Reverse(events)
+	return events
 }
 
 func (m *Map) assemble(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
@@ -193,18 +263,21 @@ func (m *Map) assemble(key string, parts []trace.Fragment) ([]*trace.Trajectory,
 			lone += c.LoneSurrogates()
 		}
 	}
-	t := m.read(nil, records)
+	t := m.read(parts[0].Pos.File, nil, records)
 	t.Source = parts[0].Pos
 	t.Anomalies.AddN(build.CodeLoneSurrogate, lone)
-	if t.ID == "" && m.name != "" && key == parts[0].Pos.File {
+	if m.unnamed == "session" {
+		t.ID = cmp.Or(t.ID, t.Session)
+	}
+	if t.ID == "" && m.name != "" && m.unnamed == "" && key == parts[0].Pos.File {
 		t.ID, _, _ = strings.Cut(path.Base(filepath.ToSlash(key)), ".")
 	}
 	return []*trace.Trajectory{t}, nil
 }
 
 // read puts the trajectory of a session together from its records.
-func (m *Map) read(document []byte, records [][]byte) *trace.Trajectory {
-	r := &reading{m: m, Log: sessionlog.New("")}
+func (m *Map) read(file string, document []byte, records [][]byte) *trace.Trajectory {
+	r := &reading{m: m, Log: sessionlog.New(""), finder: finder{file: file}}
 	if m.hook.Read != nil {
 		records = m.hook.Read(r.Builder, records)
 	}
@@ -214,6 +287,13 @@ func (m *Map) read(document []byte, records [][]byte) *trace.Trajectory {
 			r.document = record
 		}
 		r.record(record, i == 0)
+	}
+	for _, e := range r.settled() {
+		r.forget()
+		r.event(e, 0)
+	}
+	if r.added != nil {
+		r.Builder.Anomaly(build.CodeUsageUnplaced, 1)
 	}
 	return r.Finish()
 }
@@ -234,8 +314,13 @@ func (r *reading) record(v []byte, first bool) {
 		if m.at[fEvents] != nil {
 			r.forget()
 		}
-		r.event(e, 0)
+		if m.at[fAgain] != nil {
+			r.keep(e)
+		} else {
+			r.event(e, 0)
+		}
 	}
+	r.current = cmp.Or(r.text(m.at[fCurrent], v), r.current)
 	if answer := r.raw(m.at[fAnswer], v); !answer.IsEmpty() {
 		r.Add([]build.Item{{Kind: build.ItemText, Value: answer, Opens: true}}, sessionlog.Said{})
 		r.InTurn = false
@@ -281,8 +366,12 @@ func (r *reading) header(m *rule, v []byte) {
 			t.Outcome = trace.OutcomeSuccess
 		}
 	}
-	if tools := build.InnerJSON(r.raw(m.at[fTools], v)); tools != nil {
-		if list := message.DefinitionsIn(r.Builder, tools); t.Tools == nil {
+	for _, tools := range r.all(m.at[fTools], v) {
+		if !build.IsKind(tools, '[') && len(m.at[fTools][0].steps) > 0 && !m.at[fTools][0].steps.One() {
+			tools = append(append([]byte{'['}, tools...), ']')
+		}
+		list := message.DefinitionsIn(build.New(0), build.InnerJSON(sessionlog.Raw(tools))) // what has no name there is no anomaly of a call
+		if t.Tools == nil {
 			t.Tools = list
 		} else { // of which only those that are new count
 			r.Messages.Tools = append(r.Messages.Tools, list...)
@@ -336,6 +425,9 @@ func (r *reading) ruleOf(e []byte) *rule {
 		return &r.m.rule
 	}
 	kind := r.text(r.m.kind, e)
+	if kind == "" {
+		return nil
+	}
 	for i := range r.m.kinds {
 		if matches(r.m.kinds[i].kinds, kind) {
 			return r.m.kinds[i].rule
@@ -415,9 +507,22 @@ func (r *reading) event(e []byte, depth int) {
 		}
 		return
 	}
+	if code := r.text(m.at[fAnomaly], e); code != "" {
+		r.Builder.Anomaly(code, 1)
+	}
+	if id := r.text(m.at[fOnce], e); id != "" {
+		if r.seen[id] {
+			r.Builder.Anomaly(build.CodeLineCopied, 1)
+			return
+		}
+		if r.seen == nil {
+			r.seen = map[string]bool{}
+		}
+		r.seen[id] = true
+	}
 	who := r.who(m, e)
-	if r.m.kinds != nil {
-		if r.m.at[fEvents] == nil {
+	if r.m.kinds != nil && who != speakerStep {
+		if r.m.at[fEvents] == nil || who == speakerHeader {
 			r.header(m, e)
 		}
 		r.says(m, e)
@@ -462,8 +567,21 @@ func (r *reading) event(e []byte, depth int) {
 		t.Model = cmp.Or(t.Model, s.Model)
 	case speakerAsk:
 		r.Model = s.Model
-	case speakerStep:
+	case speakerStep, speakerBreak:
 		r.InTurn = false
+		r.began = r.moment(m.at[fStarted], e)
+	case speakerDone:
+		if failed, _ := r.ended(m, e, true); r.InTurn || failed != trace.StatusFailed {
+			if !r.InTurn {
+				r.Turn(sessionlog.Said{At: r.began})
+			}
+			all := r.Builder.Trajectory.Turns
+			all[len(all)-1].Usage, all[len(all)-1].End = s.Usage, s.End
+		}
+		r.InTurn, r.began = false, time.Time{}
+	case speakerTotal:
+		r.Builder.Trajectory.Model = cmp.Or(s.Model, r.Builder.Trajectory.Model)
+		r.counted(m, e)
 	case speakerCall:
 		r.starts(m, e, s)
 	case speakerCounts:
@@ -487,6 +605,49 @@ func (r *reading) event(e []byte, depth int) {
 	}
 }
 
+// counted reads the token counts of the session so far: what was added counts for the next
+// response.
+func (r *reading) counted(m *rule, e []byte) {
+	var total, others trace.Usage
+	for _, counts := range r.all(m.at[fUsage], e) {
+		total.Add(build.ReadUsage(counts, m.counts))
+	}
+	for _, counts := range r.all(m.at[fLess], e) {
+		others.Add(build.ReadUsage(counts, m.counts))
+	}
+	total = minus(total, others)
+	added := minus(total, r.total)
+	if !total.Known || (added == trace.Usage{Known: true}) {
+		return
+	}
+	if r.added != nil {
+		r.Builder.Anomaly(build.CodeUsageUnplaced, 1)
+	}
+	r.total, r.added = total, &added
+	if min(added.Input, added.CachedInput, added.CacheWrite, added.Output, added.Reasoning) < 0 { // counted from 0 again
+		r.added = nil
+		r.Builder.Anomaly(build.CodeUsageUnplaced, 1)
+	}
+}
+
+// minus returns token counts without others.
+func minus(u, others trace.Usage) trace.Usage {
+	out := trace.Usage{
+		Known: u.Known, Input: u.Input - others.Input, CachedInput: u.CachedInput - others.CachedInput,
+		CacheWrite: u.CacheWrite - others.CacheWrite, Output: u.Output - others.Output, Reasoning: u.Reasoning - others.Reasoning,
+	}
+	if u.CostUSD != nil {
+		cost := *u.CostUSD
+		if others.CostUSD != nil {
+			cost -= *others.CostUSD
+		}
+		if cost > 0 {
+			out.CostUSD = &cost
+		}
+	}
+	return out
+}
+
 // response adds what the model said and called.
 func (r *reading) response(m *rule, e []byte, text trace.Raw, s sessionlog.Said) {
 	turn := r.text(m.at[fTurn], e)
@@ -502,7 +663,7 @@ func (r *reading) response(m *rule, e []byte, text trace.Raw, s sessionlog.Said)
 	same := r.InTurn && turn != "" && turn == r.turn && (!r.Answered || m.at[fResult] != nil)
 	r.turn = turn
 	var items []build.Item
-	if thought := r.said(m.at[fThought], e); !thought.IsEmpty() {
+	if thought := r.thought(m, e); !thought.IsEmpty() && !(same && r.thinks(thought)) {
 		items = append(items, build.Item{Kind: build.ItemThought, Value: thought})
 	}
 	if !text.IsEmpty() || items == nil && calls == nil || !same && !joined {
@@ -522,32 +683,102 @@ func (r *reading) response(m *rule, e []byte, text trace.Raw, s sessionlog.Said)
 	if same {
 		r.Answered = false
 	}
-	before := len(r.Builder.Trajectory.Calls)
+	t := r.Builder.Trajectory
+	before, turns := len(t.Calls), len(t.Turns)
 	r.Add(items, s)
+	if n := len(t.Turns); n > 0 {
+		last := &t.Turns[n-1]
+		if n > turns {
+			r.opened(last)
+		} else if !s.End.IsZero() {
+			last.End = s.End
+		}
+	}
 	r.Answered = r.Answered || constant && slices.ContainsFunc(items, func(it build.Item) bool { return it.Answered })
-	if all := r.Builder.Trajectory.Calls; len(all)-before == len(calls) && len(items)-made == len(calls) {
+	if all := t.Calls; len(all)-before == len(calls) && len(items)-made == len(calls) {
 		for i, c := range calls {
-			if at := r.moment(m.at[fTime], c); !at.IsZero() {
-				all[before+i].Start = at
+			for _, p := range []where{m.at[fTime], m.at[fCalled]} {
+				if at := r.moment(p, c); !at.IsZero() {
+					all[before+i].Start = at
+				}
 			}
 			all[before+i].End = r.moment(m.at[fEnd], c)
 		}
 	}
 }
 
+// opened notes in a turn that has begun what was known of it before.
+func (r *reading) opened(turn *trace.Turn) {
+	if !r.began.IsZero() {
+		turn.Start = r.began
+	}
+	if r.added != nil {
+		turn.Usage, r.added = *r.added, nil
+	}
+}
+
+// thought returns what the model thought, which may be several objects.
+func (r *reading) thought(m *rule, e []byte) (thought trace.Raw) {
+	if m.at[fThoughts] == nil {
+		return r.said(m.at[fThought], e)
+	}
+	for _, one := range r.all(m.at[fThoughts], e) {
+		if text := r.said(m.at[fThought], one); !text.IsEmpty() {
+			thought = build.JoinTexts(thought, text)
+		}
+	}
+	return thought
+}
+
+// thinks reports whether the last turn has a thought already, which some write next to
+// each call.
+func (r *reading) thinks(thought trace.Raw) bool {
+	all := r.Builder.Trajectory.Turns
+	return len(all) > 0 && all[len(all)-1].Thought.Text() == thought.Text()
+}
+
 // call returns a call with the result that is beside it.
 func (r *reading) call(m *rule, c []byte) build.Item {
-	it := build.Item{Kind: build.ItemCall, ID: []byte(r.text(m.at[fID], c)), Tool: []byte(r.text(m.at[fTool], c)), Value: r.raw(m.at[fArguments], c)}
+	it := build.Item{Kind: build.ItemCall, ID: []byte(r.text(m.at[fID], c)), Tool: []byte(r.text(m.at[fTool], c)), Value: r.arguments(m, c)}
 	if m.at[fAnswers] == nil && m.at[fResults] == nil {
-		it.Result = r.raw(m.at[fResult], c)
+		it.Result = r.returned(m, c)
 		it.Answered = !it.Result.IsZero()
 		it.Status, it.Err = r.ended(m, c, it.Answered)
+		it.Answered = it.Answered || m.at[fStatus] != nil && it.Status != trace.StatusUnknown
 	}
 	r.Pieces = ""
 	if m.at[fPiece] == nil && it.Value.Form == trace.FormString && r.m.pieces() && build.InnerJSON(it.Value) == nil {
 		r.Pieces, it.Value = it.Value.Text(), trace.Raw{} // more of them comes
 	}
 	return it
+}
+
+// arguments returns the arguments of a call, without those that are the program's own: the
+// call has them as members, too.
+func (r *reading) arguments(m *rule, c []byte) trace.Raw {
+	found := r.first(m.at[fArguments], c)
+	if found == nil {
+		return trace.Raw{}
+	}
+	scan := jsonscan.New(found)
+	args := build.ReadArgs(&scan)
+	if m.at[fDrop] == nil {
+		return args
+	}
+	v, err := trace.ParseValue(args.Content())
+	if err != nil || v.Kind != trace.Object {
+		return args
+	}
+	n := len(v.Members)
+	for name := range strings.SplitSeq(r.text(m.at[fDrop], c), " ") {
+		if r.member(c, name) != nil {
+			v.Members = slices.DeleteFunc(v.Members, func(m trace.Member) bool { return m.Name == name })
+		}
+	}
+	if len(v.Members) == n {
+		return args
+	}
+	return trace.JSONOf(v.AppendCanonical(nil))
 }
 
 // pieces reports whether arguments come in pieces.
@@ -583,13 +814,23 @@ func (r *reading) starts(m *rule, e []byte, s sessionlog.Said) {
 
 // result adds a result that is an event of its own.
 func (r *reading) result(m *rule, e []byte, text trace.Raw, s sessionlog.Said) {
-	it := build.Item{Kind: build.ItemResult, Value: r.raw(m.at[fResult], e), Tool: []byte(r.text(m.at[fTool], e))}
+	it := build.Item{Kind: build.ItemResult, Value: r.returned(m, e), Tool: []byte(r.text(m.at[fTool], e))}
 	if it.Value.IsZero() {
 		it.Value = text
 	}
 	it.ID = []byte(cmp.Or(r.text(m.at[fAnswers], e), r.text(m.at[fID], e)))
 	it.Status, it.Err = r.ended(m, e, true)
 	r.Add([]build.Item{it}, s)
+}
+
+// returned returns a result, which may be the parts of a message.
+func (r *reading) returned(m *rule, v []byte) trace.Raw {
+	found := r.first(m.at[fResult], v)
+	if found == nil {
+		return trace.Raw{}
+	}
+	c := jsonscan.New(found)
+	return message.AsResult(build.ReadContent(&c))
 }
 
 // ended reads whether a call failed.
@@ -601,6 +842,9 @@ func (r *reading) ended(m *rule, v []byte, answered bool) (status trace.Status, 
 		i := slices.IndexFunc(m.ends, func(e statusRule) bool { return matches(e.values, word) })
 		if i >= 0 {
 			status = m.ends[i].status
+			if m.ends[i].cancelled {
+				r.Builder.Anomaly(build.CodeCallCancelled, 1)
+			}
 		}
 	}
 	if code := r.first(m.at[fExit], v); code != nil {
@@ -621,6 +865,19 @@ func (r *reading) ended(m *rule, v []byte, answered bool) (status trace.Status, 
 		}
 	}
 	return status, err
+}
+
+// order returns the place of a record in its session: a number, or a time.
+func (f *finder) order(p where, v []byte) int64 {
+	if p == nil {
+		return 0
+	}
+	text := f.text(p, v)
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n
+	}
+	at, _ := trace.ParseTime([]byte(text))
+	return at.UnixNano()
 }
 
 // stated reports whether a path finds anything, null too.

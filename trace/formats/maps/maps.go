@@ -17,7 +17,8 @@ var files embed.FS
 
 // hooks are what some formats need that a map cannot say, by name.
 var hooks = map[string]mapped.Hook{
-	"toolbench": {Divide: divideToolBench, Read: readToolBench},
+	"toolbench":      {Divide: divideToolBench, Read: readToolBench},
+	"managed-agents": {Read: readManaged},
 }
 
 // Source returns the map of a format as it is written, false if the format is none.

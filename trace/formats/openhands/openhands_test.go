@@ -9,7 +9,6 @@ import (
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/formattest"
-	"github.com/awo-dev/awo/trace/formats/openhands"
 )
 
 func hands(second int, source, kind, rest string) string {
@@ -115,5 +114,5 @@ func FuzzOpenHands(f *testing.F) {
 	for _, e := range handsEvents() {
 		text += e + "\n"
 	}
-	formattest.FuzzLines(f, &openhands.OpenHands, text, handsAction(1, "", "", "", "{}")+"\n"+hands(2, "x", "ObservationEvent", `"observation":{}`), `{"kind":"ActionEvent"}`)
+	formattest.FuzzLines(f, formattest.Format("openhands"), text, handsAction(1, "", "", "", "{}")+"\n"+hands(2, "x", "ObservationEvent", `"observation":{}`), `{"kind":"ActionEvent"}`)
 }

@@ -93,9 +93,10 @@ var (
 		sum: cacheMaybeApart,
 	}
 	UsageOpenHands = Usage{
-		counts: map[string]part{
+		details: map[string]map[string]part{"accumulated_token_usage": {
 			"prompt_tokens": input, "completion_tokens": output, "cache_read_tokens": cached, "cache_write_tokens": written, "reasoning_tokens": reasoning,
-		},
+		}},
+		cost: "accumulated_cost",
 	}
 	UsageATIF = Usage{
 		counts:  map[string]part{"prompt_tokens": input, "completion_tokens": output, "cached_tokens": cached},
