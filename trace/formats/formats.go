@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/awo-dev/awo/trace"
-	"github.com/awo-dev/awo/trace/formats/agents"
 	"github.com/awo-dev/awo/trace/formats/anthropic"
 	"github.com/awo-dev/awo/trace/formats/atif"
 	"github.com/awo-dev/awo/trace/formats/claudecode"
@@ -27,7 +26,6 @@ import (
 	"github.com/awo-dev/awo/trace/formats/openai"
 	"github.com/awo-dev/awo/trace/formats/openhands"
 	"github.com/awo-dev/awo/trace/formats/otel"
-	"github.com/awo-dev/awo/trace/formats/platform"
 	"github.com/awo-dev/awo/trace/formats/sessions"
 	"github.com/awo-dev/awo/trace/formats/stream"
 )
@@ -40,8 +38,8 @@ var All = []trace.Format{
 	atif.Format,
 	mcp.Format,
 	anthropic.Bedrock,
-	platform.LangSmith,
-	platform.Langfuse,
+	maps.Format("langsmith"),
+	maps.Format("langfuse"),
 	inspect.Format,
 	openhands.SWEAgent,
 	maps.Format("toolbench"),
@@ -64,7 +62,7 @@ var All = []trace.Format{
 	sessions.Messages,
 	claudecode.Format,
 	gemini.Format,
-	agents.OpenAIAgents,
+	maps.Format("openai-agents"),
 	otel.Phoenix,
 	otel.Flat,
 	stream.Format,

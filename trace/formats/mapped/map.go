@@ -145,6 +145,13 @@ const (
 	fOK
 	fStatus
 	fExit
+	fSpan // the id of a span; from here on of maps of spans
+	fAbove
+	fTitle
+	fInput
+	fOutput
+	fAttributes
+	fElsewhere // where what went in or came out is kept, if not in the span
 	fields
 )
 
@@ -153,6 +160,7 @@ var fieldNames = [fields]string{
 	"records", "trajectory", "order", "whole", "agent", "session", "parent", "task", "trial", "outcome", "score", "started", "ended", "unasked", "user", "system", "answer", "tools", "events", "within", "again", "rewind", "follows", "current", "once", "anomaly",
 	"role", "turn", "text", "thought", "thoughts", "messages", "origin", "after", "calls", "results", "answers", "model", "time", "end", "called", "usage", "less",
 	"tool", "arguments", "drop", "piece", "id", "result", "error", "ok", "status", "exit",
+	"span", "above", "title", "input", "output", "attributes", "elsewhere",
 }
 
 // speaker is whose an event is, or what it is.
@@ -173,13 +181,15 @@ const (
 	speakerDone   // where a response ends
 	speakerTotal  // the token counts of the session so far
 	speakerBreak  // between two responses
+	speakerAgent  // a span that is a run of an agent
+	speakerMaybe  // a span that is a call if the model called a tool of its name
 )
 
 // speakerNames are what roles are mapped to.
 var speakerNames = map[string]speaker{
 	"user": speakerUser, "system": speakerSystem, "assistant": speakerModel, "tool": speakerTool, "ignore": speakerNobody,
 	"header": speakerHeader, "step": speakerStep, "call": speakerCall, "counts": speakerCounts, "ask": speakerAsk,
-	"done": speakerDone, "total": speakerTotal, "break": speakerBreak,
+	"done": speakerDone, "total": speakerTotal, "break": speakerBreak, "agent": speakerAgent, "maybe": speakerMaybe,
 }
 
 // The token counts of a response.
@@ -201,6 +211,7 @@ var tokenNames = [tokenFields]string{"input", "output", "cached", "written", "re
 var countNames = map[string]*build.Usage{
 	"anthropic": &build.UsageAnthropic, "chat": &build.UsageChat, "responses": &build.UsageResponses, "langchain": &build.UsageLangChain,
 	"gemini": &build.UsageGemini, "openhands": &build.UsageOpenHands, "session": &build.UsageSession, "inspect": &build.UsageInspect,
+	"langfuse": &build.UsageLangfuse,
 }
 
 // wordFields are fields that may be a word.
@@ -293,7 +304,7 @@ func (m *Map) splitMember() string {
 
 // calls reports whether the map finds calls.
 func (m *Map) calls() bool {
-	return m.has["tool"] || m.has["messages"] || slices.ContainsFunc(m.kinds, func(k kindRule) bool { return k.rule.has["tool"] || k.rule.has["messages"] })
+	return m.has["tool"] || m.has["messages"] || m.has["span"] || slices.ContainsFunc(m.kinds, func(k kindRule) bool { return k.rule.has["tool"] || k.rule.has["messages"] })
 }
 
 // field reads a field of a rule.

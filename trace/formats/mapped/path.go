@@ -25,33 +25,40 @@ type place struct {
 	outer    bool          // from the document around the record
 	steps    jsonpath.Path // in RFC 9535
 	joined   []place       // texts that are joined, if it is more than one
+	both     []place       // places that all count, if it is more than one
+	match    *regexp.Regexp
 	folder   string        // of the files that match it, the name of their folder
 	number   bool          // the first number in the name of the file
 }
 
 // parsePath reads alternatives separated by " | ", each a JSONPath, a constant in
-// quotes, true or false, @folder or @number (of the file), or several of them with " + " between, whose texts are joined.
+// quotes, true or false, @folder or @number (of the file), or several of them: with " + "
+// between their texts are joined, with " & " all count. Behind " ~ " stands a regular
+// expression in quotes, whose first group in the text counts.
 // A path that begins with ^ is from the document around a record. A text without $ is a
 // constant where words says that the field may be one.
 func parsePath(text string, words bool) (where, *diag.Error) {
 	var out where
 	offset := 0
 	for one := range strings.SplitSeq(text, " | ") {
-		var joined []place
+		several, both := []place(nil), strings.Contains(one, " & ")
 		at := offset
-		for piece := range strings.SplitSeq(one, " + ") {
+		for piece := range strings.SplitSeq(strings.ReplaceAll(one, " & ", " + "), " + ") {
 			p, problem := parsePlace(piece, words)
 			if problem != nil {
 				problem.Pos.Col += at
 				return nil, problem
 			}
-			joined = append(joined, p)
+			several = append(several, p)
 			at += len(piece) + len(" + ")
 		}
-		if len(joined) == 1 {
-			out = append(out, joined[0])
-		} else {
-			out = append(out, place{joined: joined})
+		switch {
+		case len(several) == 1:
+			out = append(out, several[0])
+		case both:
+			out = append(out, place{both: several})
+		default:
+			out = append(out, place{joined: several})
 		}
 		offset += len(one) + len(" | ")
 	}
@@ -74,6 +81,13 @@ func parsePlace(text string, words bool) (p place, problem *diag.Error) {
 		return place{folder: strings.TrimSuffix(strings.TrimPrefix(trimmed, "@folder("), ")")}, nil
 	case strings.HasPrefix(trimmed, "^"):
 		p.outer, trimmed = true, "$"+trimmed[1:]
+	}
+	trimmed, pattern, matched := strings.Cut(trimmed, " ~ ")
+	if matched {
+		var err error
+		if p.match, err = regexp.Compile(strings.Trim(pattern, "' ")); err != nil || p.match.NumSubexp() != 1 {
+			return p, diag.New(diag.Pos{Col: 1}, "bad-path", "behind ~ belongs a regular expression in quotes that has one group")
+		}
 	}
 	steps, err := jsonpath.Parse(trimmed)
 	problem, _ = errors.AsType[*diag.Error](err)
@@ -217,6 +231,11 @@ func (f *finder) firstOf(p *place, v []byte) (found []byte) {
 		return p.constant
 	case p.joined != nil:
 		return f.join(p.joined, v)
+	case p.both != nil:
+		for i := 0; i < len(p.both) && found == nil; i++ {
+			found = f.firstOf(&p.both[i], v)
+		}
+		return found
 	case p.folder != "":
 		return folderOf(f.file, p.folder)
 	case p.number:
@@ -230,7 +249,18 @@ func (f *finder) firstOf(p *place, v []byte) (found []byte) {
 		}
 		return found == nil
 	})
+	if p.match != nil {
+		return matched(p.match, found)
+	}
 	return found
+}
+
+// matched returns the first group of a regular expression in a text, nil if there is none.
+func matched(pattern *regexp.Regexp, found []byte) []byte {
+	if group := pattern.FindStringSubmatch(textOf(found)); group != nil && group[1] != "" {
+		return jsonscan.AppendQuoted(nil, group[1])
+	}
+	return nil
 }
 
 // join returns the texts that some paths find as one, nil if one finds nothing.
@@ -249,9 +279,15 @@ func (f *finder) join(p []place, v []byte) []byte {
 // all returns all values of the first place that has any.
 func (f *finder) all(p where, v []byte) (found [][]byte) {
 	for i := 0; i < len(p) && len(found) == 0; i++ {
-		if p[i].constant != nil || p[i].joined != nil || p[i].folder != "" || p[i].number {
+		if p[i].constant != nil || p[i].joined != nil || p[i].folder != "" || p[i].number || p[i].match != nil {
 			if one := f.firstOf(&p[i], v); one != nil {
 				return [][]byte{one}
+			}
+			continue
+		}
+		if p[i].both != nil {
+			for j := range p[i].both {
+				found = append(found, f.all(p[i].both[j:j+1], v)...)
 			}
 			continue
 		}

@@ -159,6 +159,12 @@ func (m *Map) decode(r trace.Record) ([]trace.Fragment, error) {
 	var out []trace.Fragment
 	for _, record := range records {
 		f.forget()
+		if m.at[fSpan] != nil {
+			if id := f.text(m.at[fTrajectory], record); id != "" {
+				out = append(out, trace.Fragment{Key: id, Data: record, Pos: r.Pos()})
+			}
+			continue
+		}
 		part := trace.Fragment{Key: r.File, Data: record, Pos: r.Pos()}
 		events := m.at[fEvents]
 		switch id := f.text(m.at[fTrajectory], record); {
@@ -253,6 +259,9 @@ func (r *reading) settled() (events [][]byte) {
 }
 
 func (m *Map) assemble(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
+	if m.at[fSpan] != nil {
+		return m.joinSpans(key, parts), nil
+	}
 	records := make([][]byte, len(parts))
 	lone := 0
 	for i := range parts {
@@ -823,6 +832,16 @@ func (r *reading) result(m *rule, e []byte, text trace.Raw, s sessionlog.Said) {
 	r.Add([]build.Item{it}, s)
 }
 
+// statusOf returns what a status word means, nil if that is not known.
+func (m *rule) statusOf(word string) *statusRule {
+	for i := range m.ends {
+		if word != "" && matches(m.ends[i].values, word) {
+			return &m.ends[i]
+		}
+	}
+	return nil
+}
+
 // returned returns a result, which may be the parts of a message.
 func (r *reading) returned(m *rule, v []byte) trace.Raw {
 	found := r.first(m.at[fResult], v)
@@ -838,13 +857,10 @@ func (r *reading) ended(m *rule, v []byte, answered bool) (status trace.Status, 
 	if good := r.first(m.at[fOK], v); good != nil {
 		status = build.StatusOf(truth(good))
 	}
-	if word := r.text(m.at[fStatus], v); word != "" {
-		i := slices.IndexFunc(m.ends, func(e statusRule) bool { return matches(e.values, word) })
-		if i >= 0 {
-			status = m.ends[i].status
-			if m.ends[i].cancelled {
-				r.Builder.Anomaly(build.CodeCallCancelled, 1)
-			}
+	if end := m.statusOf(r.text(m.at[fStatus], v)); end != nil {
+		status = end.status
+		if end.cancelled {
+			r.Builder.Anomaly(build.CodeCallCancelled, 1)
 		}
 	}
 	if code := r.first(m.at[fExit], v); code != nil {
@@ -906,11 +922,11 @@ func (r *reading) usage(m *rule, e []byte) (u trace.Usage) {
 
 // cost reads what a response cost, in USD.
 func (r *reading) cost(u *trace.Usage, m *rule, e []byte) {
-	if found := r.first(m.tokens[tokensCost], e); found != nil {
-		c := jsonscan.New(found)
-		if cost, ok := c.Float(); ok {
-			u.CostUSD = &cost
-		}
+	if m.tokens[tokensCost] == nil {
+		return
+	}
+	if cost, err := strconv.ParseFloat(r.text(m.tokens[tokensCost], e), 64); err == nil {
+		u.CostUSD = &cost
 	}
 }
 

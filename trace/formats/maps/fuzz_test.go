@@ -1,19 +1,35 @@
 package maps_test
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/awo-dev/awo/trace/formats/internal/formattest"
+	"github.com/awo-dev/awo/trace/formats/maps"
 )
 
-func fuzz(f *testing.F, name string) { formattest.FuzzFormat(f, formattest.Format(name)) }
-
-func FuzzCopilot(f *testing.F) { fuzz(f, "copilot-cli") }
-
-func FuzzKimi(f *testing.F) { fuzz(f, "kimi") }
-
-func FuzzADK(f *testing.F) { fuzz(f, "adk") }
-
-func FuzzGeminiStream(f *testing.F) { fuzz(f, "gemini-stream") }
-
-func FuzzCraft(f *testing.F) { fuzz(f, "craft") }
+// FuzzMaps reads any text by any map of awo.
+func FuzzMaps(f *testing.F) {
+	names := maps.Names()
+	for i, name := range names {
+		paths, err := filepath.Glob(filepath.Join("..", "*", "testdata", name, "*.json*"))
+		if err != nil || len(paths) == 0 {
+			f.Fatalf("%s has no fixtures: %v", name, err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(uint8(i), text)
+			for line := range bytes.Lines(text) {
+				f.Add(uint8(i), bytes.TrimSpace(line))
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, i uint8, data []byte) {
+		formattest.CheckFormat(t, formattest.Format(names[int(i)%len(names)]), data)
+	})
+}

@@ -19,6 +19,7 @@ var files embed.FS
 var hooks = map[string]mapped.Hook{
 	"toolbench":      {Divide: divideToolBench, Read: readToolBench},
 	"managed-agents": {Read: readManaged},
+	"langfuse":       {Divide: divideLangfuse},
 }
 
 // Source returns the map of a format as it is written, false if the format is none.

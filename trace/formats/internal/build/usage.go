@@ -98,6 +98,16 @@ var (
 		}},
 		cost: "accumulated_cost",
 	}
+	UsageLangfuse = Usage{
+		counts: map[string]part{
+			"input": input, "promptTokens": input, "prompt_tokens": input, "input_tokens": input,
+			"output": output, "completionTokens": output, "completion_tokens": output, "output_tokens": output,
+			"total": total, "totalTokens": total, "total_tokens": total,
+			"input_cached_tokens": cached, "input_cache_read": cached, "cache_read_input_tokens": cached, "cached_tokens": cached,
+			"input_cache_creation": written, "cache_creation_input_tokens": written, "input_cache_write": written,
+			"output_reasoning_tokens": reasoning, "output_reasoning": reasoning, "reasoning_tokens": reasoning,
+		},
+	}
 	UsageATIF = Usage{
 		counts:  map[string]part{"prompt_tokens": input, "completion_tokens": output, "cached_tokens": cached},
 		details: map[string]map[string]part{"extra": {"reasoning_tokens": reasoning, "cache_creation_input_tokens": written}},

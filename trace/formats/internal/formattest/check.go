@@ -196,21 +196,24 @@ func FuzzFormat(f *testing.F, format *trace.Format, seeds ...string) {
 			f.Add(bytes.TrimSpace(line))
 		}
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if len(data) > 1<<16 {
-			return
+	f.Fuzz(func(t *testing.T, data []byte) { CheckFormat(t, format, data) })
+}
+
+// CheckFormat holds the same of one text.
+func CheckFormat(t *testing.T, format *trace.Format, data []byte) {
+	if len(data) > 1<<16 {
+		return
+	}
+	all, depicted := readAll(t, format, data)
+	if _, again := readAll(t, format, data); depicted != again {
+		t.Fatal("not the same twice")
+	}
+	for _, tr := range all {
+		CheckConsistent(t, tr)
+		if _, err := atif.Append(nil, tr); err != nil {
+			t.Fatal(err)
 		}
-		all, depicted := readAll(t, format, data)
-		if _, again := readAll(t, format, data); depicted != again {
-			t.Fatal("not the same twice")
-		}
-		for _, tr := range all {
-			CheckConsistent(t, tr)
-			if _, err := atif.Append(nil, tr); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
+	}
 }
 
 // readAll reads a text as a file of a format, without a Reader: its goroutines make

@@ -1,4 +1,4 @@
-package agents_test
+package maps_test
 
 import (
 	"fmt"

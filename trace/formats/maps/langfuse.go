@@ -1,0 +1,64 @@
+package maps
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
+	"github.com/awo-dev/awo/trace/formats/internal/build"
+)
+
+// divideLangfuse returns the traces and observations in a record, each with the trace that
+// it is of and, if an event of ingestion tells it, its type:
+//
+//	{"trace": "<id>", "event": "GENERATION", "body": {...}}
+func divideLangfuse(record []byte) (out [][]byte) {
+	traces := map[string]string{} // of observations, for updates that do not name it
+	add := func(raw []byte, of string) {
+		body, event := raw, ""
+		if inner := build.MemberRaw(raw, "body"); build.IsKind(inner, '{') {
+			body = inner
+			event, _, _ = strings.Cut(string(build.MemberText(raw, "type")), "-")
+			event = strings.ToUpper(event)
+		}
+		id, own := string(build.MemberText(body, "id")), string(build.MemberText(body, "traceId"))
+		key := cmp.Or(own, traces[id], of, id)
+		if event == "TRACE" && own == "" {
+			key = cmp.Or(traces[id], of, id)
+		}
+		if key == "" || event == "SCORE" || event == "SDK" {
+			return
+		}
+		if traces[id] = key; id == key && own == "" {
+			event = "TRACE"
+		}
+		one := jsonscan.AppendQuoted([]byte(`{"trace":`), key)
+		one = jsonscan.AppendQuoted(append(one, `,"event":`...), event)
+		out = append(out, append(append(append(one, `,"body":`...), body...), '}'))
+	}
+	var read func(raw []byte, depth int)
+	read = func(raw []byte, depth int) {
+		of := ""
+		if inner := build.MemberRaw(raw, "trace"); build.IsKind(inner, '{') {
+			of = string(build.MemberText(inner, "id"))
+			add(inner, of)
+		} else if build.HasMember(raw, "observations") {
+			of = string(build.MemberText(raw, "id"))
+		}
+		found := build.EachObject(raw, func(name string, one []byte) {
+			switch {
+			case name == "data" && depth == 0:
+				read(one, depth+1)
+			case name == "traces":
+				add(one, string(build.MemberText(one, "id")))
+			default:
+				add(one, of)
+			}
+		}, "traces", "observations", "batch", "data")
+		if !found {
+			add(raw, "")
+		}
+	}
+	read(record, 0)
+	return out
+}
