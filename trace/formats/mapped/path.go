@@ -27,8 +27,8 @@ type place struct {
 	joined   []place       // texts that are joined, if it is more than one
 	both     []place       // places that all count, if it is more than one
 	match    *regexp.Regexp
-	folder   string        // of the files that match it, the name of their folder
-	number   bool          // the first number in the name of the file
+	folder   string // of the files that match it, the name of their folder
+	number   bool   // the first number in the name of the file
 }
 
 // parsePath reads alternatives separated by " | ", each a JSONPath, a constant in

@@ -2,6 +2,8 @@ package otel
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/diag"
@@ -203,8 +205,14 @@ func decodeFlat(r trace.Record) ([]trace.Fragment, error) {
 	return out, nil
 }
 
+// flatHead is what is read of a span to see where it belongs.
+type flatHead struct {
+	trace, conversation string
+	order               int64
+}
+
 // readFlatHead reads where a span belongs.
-func readFlatHead(span []byte) (h phoenixHead) {
+func readFlatHead(span []byte) (h flatHead) {
 	session, event := "", false
 	c := jsonscan.New(span)
 	for ok := c.Object(); ok && c.Member(); {
@@ -237,12 +245,14 @@ func readFlatHead(span []byte) (h phoenixHead) {
 			}
 		case "attributes":
 			for ok := c.Object(); ok && c.Member(); {
-				for _, name := range spantree.ConversationNames {
-					if string(c.Key()) == name {
-						if text, ok := c.Text(); ok && spantree.NamesConversation(string(text)) {
-							h.conversation = string(text)
-						}
-						break
+				key := string(c.Key())
+				if key == "session" { // of nested attributes
+					h.conversation = cmp.Or(string(build.MemberText(c.Raw(), "id")), h.conversation)
+					continue
+				}
+				if slices.Contains(spantree.ConversationNames, key) {
+					if text, ok := c.Text(); ok && spantree.NamesConversation(string(text)) {
+						h.conversation = string(text)
 					}
 				}
 			}
@@ -262,31 +272,10 @@ func readFlatHead(span []byte) (h phoenixHead) {
 }
 
 func assembleFlat(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
-	anomalies := build.New(0)
 	var spans []*spantree.Span
 	for i := range parts {
-		var owner, kind string
-		var raw []byte
-		c := jsonscan.New(parts[i].Data)
-		for ok := c.Object(); ok && c.Member(); {
-			switch string(c.Key()) {
-			case "trace":
-				text, _ := c.Text()
-				owner = string(text)
-			case "kind":
-				text, _ := c.Text()
-				kind = string(text)
-			case "span":
-				raw = c.Raw()
-			}
-		}
-		spans = append(spans, readFlat(raw, owner, kind))
+		part := parts[i].Data
+		spans = append(spans, readFlat(build.MemberRaw(part, "span"), string(build.MemberText(part, "trace")), string(build.MemberText(part, "kind"))))
 	}
-	out := spantree.Finish(key, parts, spans)
-	if len(out) > 0 {
-		for code, n := range anomalies.Trajectory.Anomalies.ByCode {
-			out[0].Anomalies.AddN(code, n)
-		}
-	}
-	return out, nil
+	return spantree.Finish(key, parts, spans), nil
 }
