@@ -35,6 +35,7 @@ type Map struct {
 	detect          []condition
 	hook            Hook
 	unnamed         string   // what a trajectory without an id is called
+	join            string   // "file" where all records of a file are one session
 	outer           []string // members of the document around the records that paths lead to
 	split           string   // the member of a document that is the list of its records
 	kind            where
@@ -120,6 +121,7 @@ const (
 	fAnomaly
 	fRole // from an event
 	fTurn
+	fResponse // the id of a response, whatever stands between its events
 	fText
 	fThought
 	fThoughts // objects with a thought each
@@ -158,7 +160,7 @@ const (
 // fieldNames are what the fields of a rule are called.
 var fieldNames = [fields]string{
 	"records", "trajectory", "order", "whole", "agent", "session", "parent", "task", "trial", "outcome", "score", "started", "ended", "unasked", "user", "system", "answer", "tools", "events", "within", "again", "rewind", "follows", "current", "once", "anomaly",
-	"role", "turn", "text", "thought", "thoughts", "messages", "origin", "after", "calls", "results", "answers", "model", "time", "end", "called", "usage", "less",
+	"role", "turn", "response", "text", "thought", "thoughts", "messages", "origin", "after", "calls", "results", "answers", "model", "time", "end", "called", "usage", "less",
 	"tool", "arguments", "drop", "piece", "id", "result", "error", "ok", "status", "exit",
 	"span", "above", "title", "input", "output", "attributes", "elsewhere",
 }
@@ -182,6 +184,7 @@ const (
 	speakerTotal  // the token counts of the session so far
 	speakerBreak  // between two responses
 	speakerAgent  // a span that is a run of an agent
+	speakerFirst  // the user, and the model once somebody has spoken
 	speakerMaybe  // a span that is a call if the model called a tool of its name
 )
 
@@ -189,7 +192,7 @@ const (
 var speakerNames = map[string]speaker{
 	"user": speakerUser, "system": speakerSystem, "assistant": speakerModel, "tool": speakerTool, "ignore": speakerNobody,
 	"header": speakerHeader, "step": speakerStep, "call": speakerCall, "counts": speakerCounts, "ask": speakerAsk,
-	"done": speakerDone, "total": speakerTotal, "break": speakerBreak, "agent": speakerAgent, "maybe": speakerMaybe,
+	"done": speakerDone, "total": speakerTotal, "break": speakerBreak, "agent": speakerAgent, "maybe": speakerMaybe, "first": speakerFirst,
 }
 
 // The token counts of a response.
@@ -219,7 +222,7 @@ var wordFields = map[field]bool{fRole: true, fTurn: true, fAgent: true, fUnasked
 
 // FieldNames returns the fields that a map may have, for messages and help.
 func FieldNames() []string {
-	names := slices.Concat(fieldNames[:], []string{"roles", "statuses", "tokens", "counts", "kind", "kinds", "name", "doc", "spec", "unnamed", "detect", "hook"})
+	names := slices.Concat(fieldNames[:], []string{"roles", "statuses", "tokens", "counts", "kind", "kinds", "name", "doc", "spec", "unnamed", "join", "detect", "hook"})
 	slices.Sort(names)
 	return names
 }
@@ -264,8 +267,8 @@ func (p *parser) read(root *yamlsrc.Node) {
 	var kinds *yamlsrc.Node
 	for _, e := range root.Entries {
 		switch name := e.Key.Text; name {
-		case "name", "doc", "spec", "unnamed":
-			*map[string]*string{"name": &p.m.name, "doc": &p.m.doc, "spec": &p.m.spec, "unnamed": &p.m.unnamed}[name] = e.Value.Text
+		case "name", "doc", "spec", "unnamed", "join":
+			*map[string]*string{"name": &p.m.name, "doc": &p.m.doc, "spec": &p.m.spec, "unnamed": &p.m.unnamed, "join": &p.m.join}[name] = e.Value.Text
 		case "detect":
 			p.detect(e.Value)
 		case "hook":

@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/awo-dev/awo/diag"
@@ -28,11 +29,11 @@ type place struct {
 	both     []place       // places that all count, if it is more than one
 	match    *regexp.Regexp
 	folder   string // of the files that match it, the name of their folder
-	number   bool   // the first number in the name of the file
+	number   string // @number, the first in the name of the file, or @index, the place of the event
 }
 
 // parsePath reads alternatives separated by " | ", each a JSONPath, a constant in
-// quotes, true or false, @folder or @number (of the file), or several of them: with " + "
+// quotes, true or false, @folder, @number or @index, or several of them: with " + "
 // between their texts are joined, with " & " all count. Behind " ~ " stands a regular
 // expression in quotes, whose first group in the text counts.
 // A path that begins with ^ is from the document around a record. A text without $ is a
@@ -75,8 +76,8 @@ func parsePlace(text string, words bool) (p place, problem *diag.Error) {
 		return place{constant: jsonscan.AppendQuoted(nil, strings.ReplaceAll(strings.Trim(trimmed, `'"`), `\n`, "\n"))}, nil
 	case trimmed == "@folder":
 		return place{folder: "*"}, nil
-	case trimmed == "@number":
-		return place{number: true}, nil
+	case trimmed == "@number", trimmed == "@index":
+		return place{number: trimmed}, nil
 	case strings.HasPrefix(trimmed, "@folder("):
 		return place{folder: strings.TrimSuffix(strings.TrimPrefix(trimmed, "@folder("), ")")}, nil
 	case strings.HasPrefix(trimmed, "^"):
@@ -108,6 +109,8 @@ type finder struct {
 	open     []object
 	document []byte // around the record, for paths that begin with ^
 	file     string
+	index    int    // of the event, from 1
+	bound    []byte // what a filter that ends in ? compares with: the id of the call
 }
 
 var firstNumber = regexp.MustCompile(`[0-9]+`)
@@ -183,17 +186,19 @@ func (f *finder) each(v []byte, steps jsonpath.Path, use func([]byte) bool) bool
 		case jsonpath.Member:
 			v = f.member(v, step.Name)
 		case jsonpath.Each:
-			if build.IsKind(v, '"') {
-				v = build.InnerJSON(trace.Raw{Data: v, Form: trace.FormString})
-			}
-			c := jsonscan.New(v)
-			for ok := c.Array(); ok && c.Element(); {
-				if !f.each(c.Raw(), steps[i+1:], use) {
+			for _, one := range f.elements(v) {
+				if !f.each(one, steps[i+1:], use) {
 					return false
 				}
 			}
-			for ok := c.Object(); ok && c.Member(); {
-				if !f.each(c.Raw(), steps[i+1:], use) {
+			return true
+		case jsonpath.Filter:
+			want := step.Value.Text
+			if step.Open {
+				want = textOf(f.bound)
+			}
+			for _, one := range f.elements(v) {
+				if text := textOf(f.member(one, step.Name)); text == want && text != "" && !f.each(one, steps[i+1:], use) {
 					return false
 				}
 			}
@@ -212,6 +217,21 @@ func (f *finder) each(v []byte, steps jsonpath.Path, use func([]byte) bool) bool
 		}
 	}
 	return v == nil || use(v)
+}
+
+// elements returns what a list or an object holds, also one that is kept as text.
+func (f *finder) elements(v []byte) (out [][]byte) {
+	if build.IsKind(v, '"') {
+		v = build.InnerJSON(trace.Raw{Data: v, Form: trace.FormString})
+	}
+	c := jsonscan.New(v)
+	for ok := c.Array(); ok && c.Element(); {
+		out = append(out, c.Raw())
+	}
+	for ok := c.Object(); ok && c.Member(); {
+		out = append(out, c.Raw())
+	}
+	return out
 }
 
 // first returns the first value that a path finds and that is not null, else nil.
@@ -238,7 +258,9 @@ func (f *finder) firstOf(p *place, v []byte) (found []byte) {
 		return found
 	case p.folder != "":
 		return folderOf(f.file, p.folder)
-	case p.number:
+	case p.number == "@index":
+		return strconv.AppendInt(nil, int64(f.index), 10)
+	case p.number != "":
 		return firstNumber.Find([]byte(path.Base(filepath.ToSlash(f.file))))
 	case p.outer:
 		v = f.document
@@ -279,7 +301,7 @@ func (f *finder) join(p []place, v []byte) []byte {
 // all returns all values of the first place that has any.
 func (f *finder) all(p where, v []byte) (found [][]byte) {
 	for i := 0; i < len(p) && len(found) == 0; i++ {
-		if p[i].constant != nil || p[i].joined != nil || p[i].folder != "" || p[i].number || p[i].match != nil {
+		if p[i].constant != nil || p[i].joined != nil || p[i].folder != "" || p[i].number != "" || p[i].match != nil {
 			if one := f.firstOf(&p[i], v); one != nil {
 				return [][]byte{one}
 			}

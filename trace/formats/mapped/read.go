@@ -157,7 +157,7 @@ func (m *Map) decode(r trace.Record) ([]trace.Fragment, error) {
 		records = f.all(m.at[fRecords], r.Data)
 	}
 	var out []trace.Fragment
-	for _, record := range records {
+	for i, record := range records {
 		f.forget()
 		if m.at[fSpan] != nil {
 			if id := f.text(m.at[fTrajectory], record); id != "" {
@@ -170,21 +170,30 @@ func (m *Map) decode(r trace.Record) ([]trace.Fragment, error) {
 		switch id := f.text(m.at[fTrajectory], record); {
 		case m.at[fWhole] == nil && id != "":
 			part.Key += "#" + id
-			if m.at[fTrajectory][0].folder != "" {
+			if m.join == "session" { // wherever its records stand
+				part.Key = id
+			} else if m.at[fTrajectory][0].folder != "" {
 				part.Key = path.Dir(filepath.ToSlash(r.File)) + "#" + id
 			}
 		case m.at[fWhole] != nil && m.hook.Read == nil && events != nil && !f.lists(events, record):
 			continue
-		case m.at[fWhole] != nil, m.at[fAgain] == nil && f.holds(events, record), m.at[fUser] != nil, m.at[fAnswer] != nil: // a session of its own
+		case m.join == "file":
+		case m.at[fWhole] != nil, f.holds(events, record) || events != nil && build.IsKind(record, '['), m.at[fUser] != nil, m.at[fAnswer] != nil: // a session of its own
 			part = trace.Fragment{Trajectory: m.read(r.File, f.document, [][]byte{record})}
 			part.Trajectory.Anomalies.AddN(build.CodeLoneSurrogate, whole.LoneSurrogates())
-		case events != nil && m.at[fTrajectory] == nil && m.at[fAgain] == nil:
+			if m.unnamed == "position" && part.Trajectory.ID == "" {
+				part.Trajectory.ID = r.Pos().String()
+				if i > 0 {
+					part.Trajectory.ID += "#" + strconv.Itoa(i)
+				}
+			}
+		case events != nil && m.at[fTrajectory] == nil && len(events[len(events)-1].steps) > 0:
 			continue
 		}
 		part.Order = f.order(m.at[fOrder], record)
 		out = append(out, part)
 	}
-	if len(out) == 0 {
+	if len(out) == 0 && (records == nil || m.hook.Divide == nil) { // a hook may leave records out
 		return nil, diag.New(r.Pos(), build.CodeRecordShape, "the map finds nothing in this record")
 	}
 	return out, nil
@@ -278,7 +287,7 @@ func (m *Map) assemble(key string, parts []trace.Fragment) ([]*trace.Trajectory,
 	if m.unnamed == "session" {
 		t.ID = cmp.Or(t.ID, t.Session)
 	}
-	if t.ID == "" && m.name != "" && m.unnamed == "" && key == parts[0].Pos.File {
+	if t.ID == "" && m.name != "" && (m.unnamed == "" || m.unnamed == "position") && key == parts[0].Pos.File {
 		t.ID, _, _ = strings.Cut(path.Base(filepath.ToSlash(key)), ".")
 	}
 	return []*trace.Trajectory{t}, nil
@@ -506,6 +515,15 @@ const maxWithin = 8
 
 // event adds what an event says, or the events inside of it.
 func (r *reading) event(e []byte, depth int) {
+	if build.IsKind(e, '[') && depth < maxWithin { // several
+		for c := jsonscan.New(e); c.Array() && c.Element(); {
+			for ok := true; ok; ok = c.Element() {
+				r.event(c.Raw(), depth+1)
+			}
+		}
+		return
+	}
+	r.index++
 	m := r.ruleOf(e)
 	if m == nil {
 		return
@@ -530,6 +548,11 @@ func (r *reading) event(e []byte, depth int) {
 		r.seen[id] = true
 	}
 	who := r.who(m, e)
+	if who == speakerFirst {
+		if who = speakerUser; r.asked || len(r.Builder.Trajectory.Turns) > 0 {
+			who = speakerModel
+		}
+	}
 	if r.m.kinds != nil && who != speakerStep {
 		if r.m.at[fEvents] == nil || who == speakerHeader {
 			r.header(m, e)
@@ -670,6 +693,10 @@ func (r *reading) response(m *rule, e []byte, text trace.Raw, s sessionlog.Said)
 	constant := m.at[fTurn] != nil && m.at[fTurn][0].constant != nil
 	joined := constant && (turn == "step" || r.InTurn && (!r.Answered || turn == "text" && text.IsEmpty()))
 	same := r.InTurn && turn != "" && turn == r.turn && (!r.Answered || m.at[fResult] != nil)
+	if id := r.text(m.at[fResponse], e); m.at[fResponse] != nil {
+		turn, same, joined = id, id != "" && id == r.turn && len(r.Builder.Trajectory.Turns) > 0, false
+		r.InTurn = r.InTurn || same
+	}
 	r.turn = turn
 	var items []build.Item
 	if thought := r.thought(m, e); !thought.IsEmpty() && !(same && r.thinks(thought)) {
@@ -748,6 +775,7 @@ func (r *reading) thinks(thought trace.Raw) bool {
 
 // call returns a call with the result that is beside it.
 func (r *reading) call(m *rule, c []byte) build.Item {
+	r.bound = r.first(m.at[fID], c)
 	it := build.Item{Kind: build.ItemCall, ID: []byte(r.text(m.at[fID], c)), Tool: []byte(r.text(m.at[fTool], c)), Value: r.arguments(m, c)}
 	if m.at[fAnswers] == nil && m.at[fResults] == nil {
 		it.Result = r.returned(m, c)

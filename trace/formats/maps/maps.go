@@ -18,7 +18,7 @@ var files embed.FS
 // hooks are what some formats need that a map cannot say, by name.
 var hooks = map[string]mapped.Hook{
 	"toolbench":      {Divide: divideToolBench, Read: readToolBench},
-	"managed-agents": {Read: readManaged},
+	"opencode":       {Divide: sessionOfOpenCode, Read: readOpenCode},
 	"langfuse":       {Divide: divideLangfuse},
 }
 

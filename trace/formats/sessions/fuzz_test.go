@@ -15,6 +15,4 @@ func FuzzWebUI(f *testing.F) { formattest.FuzzFormat(f, &sessions.WebUI) }
 
 func FuzzBedrockAgents(f *testing.F) { formattest.FuzzFormat(f, &sessions.BedrockAgents) }
 
-func FuzzHandsEvents(f *testing.F) { formattest.FuzzFormat(f, &sessions.HandsEvents) }
 
-func FuzzOpenCode(f *testing.F) { formattest.FuzzFormat(f, &sessions.OpenCode) }
