@@ -56,7 +56,7 @@ var All = []trace.Format{
 	maps.Format("kimi"),
 	maps.Format("adk"),
 	sessions.BedrockAgents,
-	sessions.WebUI,
+	maps.Format("open-webui"),
 	maps.Format("openhands-v0"),
 	maps.Format("opencode"),
 	sessions.Messages,

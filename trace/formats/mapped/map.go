@@ -210,11 +210,14 @@ const (
 // tokenNames are the fields of "tokens".
 var tokenNames = [tokenFields]string{"input", "output", "cached", "written", "reasoning", "total", "cost"}
 
+// anyForm is that token counts are in whatever form they are.
+var anyForm = &build.Usage{}
+
 // countNames are the forms of token counts that "counts" may name.
 var countNames = map[string]*build.Usage{
 	"anthropic": &build.UsageAnthropic, "chat": &build.UsageChat, "responses": &build.UsageResponses, "langchain": &build.UsageLangChain,
 	"gemini": &build.UsageGemini, "openhands": &build.UsageOpenHands, "session": &build.UsageSession, "inspect": &build.UsageInspect,
-	"langfuse": &build.UsageLangfuse,
+	"langfuse": &build.UsageLangfuse, "any": anyForm,
 }
 
 // wordFields are fields that may be a word.

@@ -562,19 +562,8 @@ func (r *reading) event(e []byte, depth int) {
 	s := sessionlog.Said{At: r.moment(m.at[fTime], e), End: r.moment(m.at[fEnd], e), Model: r.text(m.at[fModel], e)}
 	s.Model = cmp.Or(s.Model, r.Model) // else the one that was asked
 	s.Usage = r.usage(m, e)
-	messages := r.all(m.at[fMessages], e)
-	for _, known := range messages {
-		items, _ := r.Messages.Read(sessionlog.Raw(known), false)
-		switch r.text(m.at[fOrigin], e) {
-		case "", "user", "human", "system_trigger":
-		default: // a program spoke in the user's name
-			for i := range items {
-				if items[i].Kind == build.ItemUser {
-					items[i].Kind = build.ItemSystem
-				}
-			}
-		}
-		r.Add(items, s)
+	if model := who == speakerModel && m.at[fRole] != nil; r.known(m, e, model, s) && model {
+		return
 	}
 	text := r.said(m.at[fText], e)
 	turns := r.Builder.Trajectory.Turns
@@ -831,6 +820,48 @@ func (r *reading) goOn(piece trace.Raw) {
 	}
 }
 
+// known adds what stands in a known form of messages, and reports whether there is any. Of
+// several responses in one event the last has its token counts.
+func (r *reading) known(m *rule, e []byte, model bool, s sessionlog.Said) bool {
+	var items []build.Item
+	found := r.all(m.at[fMessages], e)
+	for _, one := range found {
+		read, _ := r.Messages.Read(sessionlog.Raw(one), model)
+		items = append(items, read...)
+	}
+	if len(found) == 0 {
+		return false
+	}
+	switch r.text(m.at[fOrigin], e) {
+	case "", "user", "human", "system_trigger":
+	default: // a program spoke in the user's name
+		for i := range items {
+			if items[i].Kind == build.ItemUser {
+				items[i].Kind = build.ItemSystem
+			}
+		}
+	}
+	t := r.Builder.Trajectory
+	usage, before := s.Usage, len(t.Turns)
+	s.Usage = trace.Usage{}
+	if !model {
+		r.Add(items, s)
+	} else {
+		r.InTurn = false
+		for i := range items {
+			if i > 0 && items[i-1].Kind == build.ItemResult && items[i].Kind != build.ItemResult {
+				r.InTurn = false // the model was asked again
+			}
+			items[i].Opens = false
+			r.Add(items[i:i+1], s)
+		}
+	}
+	if n := len(t.Turns); n > before {
+		t.Turns[n-1].Usage = usage
+	}
+	return true
+}
+
 // starts adds the start of a call, unless it is known already. A message of the model
 // may tell of it later.
 func (r *reading) starts(m *rule, e []byte, s sessionlog.Said) {
@@ -931,6 +962,9 @@ func (r *reading) stated(p where, v []byte) bool { return len(r.all(p, v)) > 0 }
 func (r *reading) usage(m *rule, e []byte) (u trace.Usage) {
 	if m.counts != nil {
 		if counts := r.first(m.at[fUsage], e); build.IsKind(counts, '{') {
+			if m.counts == anyForm {
+				return message.AnyUsage(counts)
+			}
 			u = build.ReadUsage(counts, m.counts)
 			r.cost(&u, m, e)
 			return u

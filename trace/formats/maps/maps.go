@@ -17,9 +17,9 @@ var files embed.FS
 
 // hooks are what some formats need that a map cannot say, by name.
 var hooks = map[string]mapped.Hook{
-	"toolbench":      {Divide: divideToolBench, Read: readToolBench},
-	"opencode":       {Divide: sessionOfOpenCode, Read: readOpenCode},
-	"langfuse":       {Divide: divideLangfuse},
+	"toolbench": {Divide: divideToolBench, Read: readToolBench},
+	"opencode":  {Divide: sessionOfOpenCode, Read: readOpenCode},
+	"langfuse":  {Divide: divideLangfuse},
 }
 
 // Source returns the map of a format as it is written, false if the format is none.

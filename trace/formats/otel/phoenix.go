@@ -47,4 +47,3 @@ func detectPhoenix(h trace.Head) trace.Match {
 	}
 	return trace.Match{}
 }
-

@@ -138,7 +138,7 @@ func (l *log) step(step []byte, s sessionlog.Said) {
 			if start.IsZero() {
 				start = s.At
 			}
-			l.Turn(sessionlog.Said{At: start, End: sessionlog.Moment(output, "metadata.endTime"), Model: l.Model, Usage: countedUsage(sessionlog.Member(output, "metadata", "usage"), "inputTokens", "outputTokens")})
+			l.Turn(sessionlog.Said{At: start, End: sessionlog.Moment(output, "metadata.endTime"), Model: l.Model, Usage: build.ReadUsage(sessionlog.Member(output, "metadata", "usage"), &build.UsageSession)})
 			if thought := sessionlog.Raw(sessionlog.Member(output, "reasoningContent", "reasoningText", "text")); !thought.IsEmpty() {
 				l.Add([]build.Item{{Kind: build.ItemThought, Value: thought}}, s)
 			}

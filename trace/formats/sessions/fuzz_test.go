@@ -11,8 +11,4 @@ func FuzzMessages(f *testing.F) { formattest.FuzzFormat(f, &sessions.Messages) }
 
 func FuzzVSCode(f *testing.F) { formattest.FuzzFormat(f, &sessions.VSCode) }
 
-func FuzzWebUI(f *testing.F) { formattest.FuzzFormat(f, &sessions.WebUI) }
-
 func FuzzBedrockAgents(f *testing.F) { formattest.FuzzFormat(f, &sessions.BedrockAgents) }
-
-

@@ -211,6 +211,8 @@ var UsageSession = Usage{
 		"total": total, "totalTokens": total,
 		"input_other": input, "input_cache_read": cached, "input_cache_creation": written,
 		"inputOther": input, "inputCacheRead": cached, "inputCacheCreation": written,
+		"inputTokens": input, "outputTokens": output, // Bedrock's agents
+		"prompt_eval_count": input, "eval_count": output, // Ollama
 	},
 	details: map[string]map[string]part{"cache": {"read": cached, "write": written}},
 	sum:     allApart,

@@ -123,6 +123,11 @@ func (m *Reader) textCalls(text trace.Raw) ([]build.Item, bool) {
 	if items := elementCalls(said); items != nil {
 		return items, true
 	}
+	if bytes.Contains(said, []byte("<details")) {
+		if items := detailItems(string(said)); items != nil {
+			return items, true
+		}
+	}
 	if items := reactCalls(said); items != nil {
 		return items, true
 	}

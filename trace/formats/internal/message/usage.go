@@ -6,6 +6,16 @@ import (
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 )
 
+// AnyUsage reads an object of token counts in whatever form it is.
+func AnyUsage(counts []byte) (u trace.Usage) {
+	for _, name := range []string{"usage", "usage_metadata"} {
+		if u, _ = FindUsage(append(append([]byte(`{"`+name+`":`), counts...), '}')); u.Known {
+			return u
+		}
+	}
+	return build.ReadUsage(counts, &build.UsageSession)
+}
+
 // FindUsage looks for token counts, and the model, in what a model gave back: the
 // response of an interface, or what a library keeps of one.
 func FindUsage(data []byte) (u trace.Usage, model string) {
