@@ -7,7 +7,7 @@ BENCH    ?= .
 BENCHSIZE ?= 1GiB
 
 # Packages below testdata are not part of ./... and have to be named: the programs there.
-PROGRAMS = $(sort $(patsubst %/,%,$(dir $(wildcard ./testdata/*/*.go))))
+PROGRAMS = $(sort $(patsubst %/,%,$(dir $(wildcard ./testdata/*/*.go ./trace/formats/testdata/*/*.go))))
 PACKAGES = ./... $(addsuffix /...,$(PROGRAMS))
 
 # What the race detector runs: packages whose own tests start goroutines, without

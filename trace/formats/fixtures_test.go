@@ -9,7 +9,7 @@ import (
 
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats"
-	"github.com/awo-dev/awo/trace/formats/internal/formattest"
+	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 )
 
 // fixturesOf returns the traces in testdata/<format> of the family of a format.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/awo-dev/awo/trace"
-	"github.com/awo-dev/awo/trace/formats/internal/formattest"
+	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 )
 
 // step is a span of a run that is exported in two formats.

@@ -10,7 +10,7 @@ import (
 	"github.com/awo-dev/awo/trace/formats"
 	"github.com/awo-dev/awo/trace/formats/anthropic"
 	"github.com/awo-dev/awo/trace/formats/atif"
-	"github.com/awo-dev/awo/trace/formats/internal/formattest"
+	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 )
 
 func TestAnthropic(t *testing.T) {

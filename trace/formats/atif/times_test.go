@@ -5,7 +5,7 @@ import (
 
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/atif"
-	"github.com/awo-dev/awo/trace/formats/internal/formattest"
+	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 )
 
 // TestTimesAtTheEnds holds that times whose year is before 1 or behind 9999, which

@@ -11,7 +11,7 @@ import (
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/gemini"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
-	"github.com/awo-dev/awo/trace/formats/internal/formattest"
+	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 )
 
 const (

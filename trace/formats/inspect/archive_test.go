@@ -15,7 +15,7 @@ import (
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats"
 	"github.com/awo-dev/awo/trace/formats/inspect"
-	"github.com/awo-dev/awo/trace/formats/internal/formattest"
+	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 	"github.com/klauspost/compress/zstd"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/trace"
-	"github.com/awo-dev/awo/trace/formats/internal/formattest"
+	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 	"github.com/awo-dev/awo/trace/formats/mapped"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
-	"github.com/awo-dev/awo/trace/formats/internal/formattest"
+	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 )
 
 const benchTree = `{"win":%s,"tree":{"size":9,"tree":{"node_type":"Action Input","description":"","children":[

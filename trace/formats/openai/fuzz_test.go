@@ -3,7 +3,7 @@ package openai_test
 import (
 	"testing"
 
-	"github.com/awo-dev/awo/trace/formats/internal/formattest"
+	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 	"github.com/awo-dev/awo/trace/formats/openai"
 )
 
