@@ -14,8 +14,8 @@ import (
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats"
 	"github.com/awo-dev/awo/trace/formats/atif"
-	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 	"github.com/awo-dev/awo/trace/formats/openai"
+	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 )
 
 func TestDetect(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/atif"
-	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 	"github.com/awo-dev/awo/trace/formats/openai"
+	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 )
 
 func openAIChatSeeds() []string {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/trace"
-	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 	"github.com/awo-dev/awo/trace/formats/mapped"
+	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 )
 
 // layouts are logs as nobody else writes them, with what a person counts in them:

@@ -203,17 +203,12 @@ func (f *finder) each(v []byte, steps jsonpath.Path, use func([]byte) bool) bool
 				}
 			}
 			return true
-		default:
-			whole, err := trace.ParseValue(v)
-			if err != nil {
+		case jsonpath.Index:
+			all := f.elements(v)
+			if step.Index >= len(all) || build.IsKind(v, '{') {
 				return true
 			}
-			for _, found := range steps[i : i+1].Eval(whole) {
-				if !f.each(found.AppendCanonical(nil), steps[i+1:], use) {
-					return false
-				}
-			}
-			return true
+			v = all[step.Index]
 		}
 	}
 	return v == nil || use(v)

@@ -56,7 +56,7 @@ func (r *spanReading) read(v []byte, depth int) {
 		m = &r.m.rule
 	}
 	r.forget()
-	r.session = cmp.Or(r.session, r.text(m.at[fSession], v))
+	r.session = cmp.Or(r.text(m.at[fSession], v), r.session)
 	id := r.text(m.at[fSpan], v)
 	if role := r.who(m, v); role != speakerHeader {
 		s, known := r.byID[id]

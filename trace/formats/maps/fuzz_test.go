@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 	"github.com/awo-dev/awo/trace/formats/maps"
+	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 )
 
 // FuzzMaps reads any text by any map of awo.

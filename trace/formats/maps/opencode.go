@@ -4,86 +4,117 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 )
 
 // sessionOfOpenCode returns a record with the session that it belongs to, nothing for a
 // project, which says nothing of sessions, and nil for what is none of opencode's.
 func sessionOfOpenCode(record []byte) [][]byte {
-	r, err := trace.ParseValue(record)
-	id := r.Member("sessionID")
+	id := build.MemberText(record, "sessionID")
 	switch {
-	case err != nil:
-		return nil
-	case id.Kind == trace.Null && r.Member("projectID").Kind != trace.Null:
-		id = r.Member("id")
-	case id.Kind == trace.Null && r.Member("worktree").Kind != trace.Null:
+	case len(id) > 0:
+	case build.HasMember(record, "projectID"):
+		id = build.MemberText(record, "id")
+	case build.HasMember(record, "worktree"):
 		return [][]byte{}
-	case id.Kind == trace.Null:
+	default:
 		return nil
 	}
-	return [][]byte{object("session", id, "record", r).AppendCanonical(nil)}
+	return [][]byte{rawObject("session", string(id), "record", record)}
+}
+
+// rawObject returns an object of names and values, which are texts or JSON.
+func rawObject(namesAndValues ...any) []byte {
+	out := []byte{'{'}
+	for i := 0; i < len(namesAndValues); i += 2 {
+		if raw, ok := namesAndValues[i+1].([]byte); ok && raw == nil {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(jsonscan.AppendQuoted(out, namesAndValues[i].(string)), ':')
+		switch v := namesAndValues[i+1].(type) {
+		case string:
+			out = jsonscan.AppendQuoted(out, v)
+		case []byte:
+			out = append(out, v...)
+		}
+	}
+	return append(out, '}')
 }
 
 // openCodeMessage is a message with its parts.
 type openCodeMessage struct {
-	info  trace.Value // null for one that only events tell of
-	parts []trace.Value
+	id    string
+	info  []byte // nil for one that only events tell of
+	parts [][]byte
+}
+
+// created returns when a message was made, in milliseconds.
+func (m *openCodeMessage) created() int64 {
+	c := jsonscan.New(build.MemberRaw(build.MemberRaw(m.info, "time"), "created"))
+	n, _ := c.Int()
+	return n
 }
 
 // readOpenCode returns the messages of a session with their parts: messages in the order of
 // their time, parts in that of their ids, which ascend.
 func readOpenCode(_ *build.Builder, records [][]byte) (out [][]byte) {
+	session := build.MemberRaw(records[0], "session")
 	byID := map[string]*openCodeMessage{}
 	var all []*openCodeMessage
-	of := func(id string) *openCodeMessage {
-		if byID[id] == nil {
-			byID[id] = &openCodeMessage{}
-			all = append(all, byID[id])
+	of := func(id []byte) *openCodeMessage {
+		m := byID[string(id)]
+		if m == nil {
+			m = &openCodeMessage{id: string(id)}
+			byID[m.id], all = m, append(all, m)
 		}
-		return byID[id]
+		return m
 	}
-	header := trace.Value{}
 	for _, record := range records {
-		whole, _ := trace.ParseValue(record)
-		r := whole.Member("record")
-		if part := r.Member("part"); part.Kind == trace.Object { // an event
+		r := build.MemberRaw(record, "record")
+		if part := build.MemberRaw(r, "part"); build.IsKind(part, '{') { // an event
 			r = part
 		}
 		switch {
-		case r.Member("messageID").Kind != trace.Null:
-			m := of(r.Member("messageID").Text)
+		case build.HasMember(r, "messageID"):
+			m := of(build.MemberText(r, "messageID"))
 			m.parts = append(m.parts, r)
-		case r.Member("role").Kind != trace.Null:
-			of(r.Member("id").Text).info = r
+		case build.HasMember(r, "role"):
+			of(build.MemberText(r, "id")).info = r
 		default:
-			header = object("session", whole.Member("session"), "parent", r.Member("parentID"))
+			out = append(out, rawObject("session", session, "parent", build.MemberRaw(r, "parentID")))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *openCodeMessage) int {
-		if a.info.Kind == trace.Null || b.info.Kind == trace.Null {
+		if a.info == nil || b.info == nil {
 			return 0
 		}
-		x, y := a.info.Member("time").Member("created"), b.info.Member("time").Member("created")
-		return cmp.Or(cmp.Compare(len(x.Text), len(y.Text)), cmp.Compare(x.Text, y.Text), cmp.Compare(a.info.Member("id").Text, b.info.Member("id").Text))
+		return cmp.Or(cmp.Compare(a.created(), b.created()), cmp.Compare(a.id, b.id))
 	})
-	if header.Kind != trace.Null {
-		out = append(out, header.AppendCanonical(nil))
-	}
-	session, _ := trace.ParseValue(records[0])
 	for _, m := range all {
-		slices.SortStableFunc(m.parts, func(a, b trace.Value) int { return cmp.Compare(a.Member("id").Text, b.Member("id").Text) })
-		if m.info.Kind == trace.Null {
-			m.info = object("role", text("assistant"))
+		slices.SortStableFunc(m.parts, func(a, b []byte) int {
+			return cmp.Compare(string(build.MemberText(a, "id")), string(build.MemberText(b, "id")))
+		})
+		if m.info == nil {
+			m.info = rawObject("role", "assistant")
 			for _, p := range m.parts {
-				if p.Member("type").Text == "step-finish" {
-					m.info = object("role", text("assistant"), "tokens", p.Member("tokens"))
+				if string(build.MemberText(p, "type")) == "step-finish" {
+					m.info = rawObject("role", "assistant", "tokens", build.MemberRaw(p, "tokens"))
 				}
 			}
 		}
-		parts := trace.Value{Kind: trace.Array, Elems: m.parts}
-		out = append(out, object("session", session.Member("session"), "info", m.info, "message", object("role", m.info.Member("role"), "parts", parts)).AppendCanonical(nil))
+		parts := []byte{'['}
+		for i, p := range m.parts {
+			if i > 0 {
+				parts = append(parts, ',')
+			}
+			parts = append(parts, p...)
+		}
+		message := rawObject("role", build.MemberRaw(m.info, "role"), "parts", append(parts, ']'))
+		out = append(out, rawObject("session", session, "info", m.info, "message", message))
 	}
 	return out
 }

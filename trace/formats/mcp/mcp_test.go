@@ -8,8 +8,8 @@ import (
 
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
-	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 	"github.com/awo-dev/awo/trace/formats/mcp"
+	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 )
 
 // TestMCPRecorded compares the two directions of a recorded connection, in

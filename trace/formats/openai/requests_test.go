@@ -9,8 +9,8 @@ import (
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/anthropic"
-	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 	"github.com/awo-dev/awo/trace/formats/openai"
+	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 )
 
 // askChat writes a request of a log,

@@ -7,8 +7,8 @@ import (
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
-	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 	"github.com/awo-dev/awo/trace/formats/openhands"
+	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 )
 
 const sweFunctions = `{"environment":"e","trajectory":[{"action":"x"}],"history":[

@@ -13,9 +13,9 @@ import (
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
-	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 	"github.com/awo-dev/awo/trace/formats/internal/spantree"
 	"github.com/awo-dev/awo/trace/formats/otel"
+	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 )
 
 // TestSpanOrder holds that the lines of a conversation may stand in any order.

@@ -8,8 +8,8 @@ import (
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats"
-	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 	"github.com/awo-dev/awo/trace/formats/stream"
+	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 )
 
 func chatEnd(id string) []string {
