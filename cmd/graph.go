@@ -12,7 +12,6 @@ import (
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
-	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
 	"github.com/awo-dev/awo/trace"
@@ -21,11 +20,6 @@ import (
 
 // graphOptions are the flags of `awo graph`.
 type graphOptions struct {
-	LimitStates int  `mapstructure:"limit-states"`
-	Reasons     bool `mapstructure:"reasons"`
-	Ablation    bool `mapstructure:"ablation"`
-	Threshold   int  `mapstructure:"threshold"`
-
 	DOT     string `mapstructure:"dot"`
 	Mermaid string `mapstructure:"mermaid"`
 	GraphML string `mapstructure:"graphml"`
@@ -47,25 +41,17 @@ states are left as the rules are applied kind by kind; without --rules it ends
 with the prefix tree, in which only executions with the same calls so far share a
 state.
 
---reasons says which rules gave states several histories, --ablation what each rule
-does alone, and all without it.
-
 Argument values are shown as ordinals such as ‹v1›, because they may be secret;
 what rules put in their place is shown. --show-values shows them.
 
 ` + cli.FilesHelp,
 		Example: `  awo graph traces/ --rules rules.yaml
-  awo graph traces/ --rules rules.yaml --reasons --ablation
   awo graph traces/ --rules rules.yaml --dot graph.dot --min-weight 5
   awo graph traces/ --rules rules.yaml --mermaid - --focus get_user --depth 2`,
 		GroupID: cli.GroupCompile,
 	}
 	cli.Uses(c, cli.UseTraces, cli.UseRules)
 	f := c.Flags()
-	f.Int("limit-states", 0, "stop making new states at `N`, to bound memory; what was left out is counted (0 means no limit)")
-	f.Bool("reasons", false, "also say which rules made different histories one state, here and in --graph-json")
-	f.Bool("ablation", false, "also merge with each rule alone and with all but it; takes memory for two graphs a rule")
-	f.Int("threshold", candidate.DefaultThreshold, "for --ablation, how many trajectories must follow a meta-tool's chain")
 	f.String("dot", "", "write the graph for Graphviz to this `FILE` (- is the standard output)")
 	f.String("mermaid", "", "write the graph as a Mermaid diagram to this `FILE`")
 	f.String("graphml", "", "write the graph as GraphML to this `FILE`")
@@ -79,9 +65,7 @@ what rules put in their place is shown. --show-values shows them.
 
 // graphFigures are the figures of `awo graph`.
 type graphFigures struct {
-	Input     cli.InputJSON  `json:"input"`
-	Reasons   *reasonFigures `json:"reasons,omitempty"`   // with --reasons
-	Threshold int            `json:"threshold,omitempty"` // with --ablation: of the meta-tools that save turns
+	Input cli.InputJSON `json:"input"`
 }
 
 // strategy is a row of the table of strategies.
@@ -91,19 +75,9 @@ type strategy struct {
 }
 
 func graph(j *cli.Job, o graphOptions, files []string) error {
-	switch {
-	case j.RuleFile == "" && (o.Reasons || o.Ablation):
-		return cli.Usagef("--reasons and --ablation are about rules: name a file with --rules")
-	case o.Threshold < 1:
-		return cli.Usagef("--threshold: %d is less than 1", o.Threshold)
-	}
 	set, err := j.Rules(j.RuleFile)
 	if err != nil {
 		return err
-	}
-	var parts *ablation
-	if o.Ablation {
-		parts = newAblation(set, o)
 	}
 	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
@@ -111,15 +85,12 @@ func graph(j *cli.Job, o graphOptions, files []string) error {
 	}
 	defer in.Close()
 	in.Needs = []string{completeness.CapabilitySequences}
-	merger := merge.NewMerger(set, merge.Options{Table: true, NoWalks: true, Reasons: o.Reasons, MaxStates: o.LimitStates})
+	merger := merge.NewMerger(set, merge.Options{Table: true, NoWalks: true})
 	for t, err := range in.All() {
 		if err != nil {
 			return err
 		}
 		merger.Add(t)
-		if parts != nil {
-			parts.add(t)
-		}
 	}
 	if err := in.Refuse(set); err != nil {
 		return err
@@ -129,21 +100,11 @@ func graph(j *cli.Job, o graphOptions, files []string) error {
 	if err != nil || written.stdout { // the graph itself was asked for on the standard output
 		return err
 	}
-	figures := graphFigures{Input: in.JSON()}
-	var more []*report.Table
-	if merged.Reasons != nil {
-		r := &reasonFigures{States: merged.Graph.States()}
-		r.Several, r.Inherited = merged.Reasons.Totals()
-		figures.Reasons, more = r, append(more, reasonsTable(merged.Reasons, r))
-	}
-	if parts != nil {
-		figures.Threshold, more = o.Threshold, append(more, ablationTable(parts.result(), o.Threshold))
-	}
-	return j.Result(graphDocument(in, merged.Table, set, figures, written.notes, more...))
+	return j.Result(graphDocument(in, merged.Table, set, written.notes))
 }
 
-func graphDocument(in *cli.Intake, strategies []merge.StrategyStatistics, set *rules.Set, figures graphFigures, notes []string, more ...*report.Table) *report.Document {
-	d := &report.Document{Title: "State graph", Answer: graphAnswer(strategies, set != nil), Figures: figures}
+func graphDocument(in *cli.Intake, strategies []merge.StrategyStatistics, set *rules.Set, notes []string) *report.Document {
+	d := &report.Document{Title: "State graph", Answer: graphAnswer(strategies, set != nil), Figures: graphFigures{in.JSON()}}
 	d.Add(in.Brief())
 	rows := cli.Map(strategies, func(s *merge.StrategyStatistics) strategy { return strategy{*s, s.MeanInDegree()} })
 	table := report.TableOf("strategies", "", rows, []report.Column{
@@ -163,13 +124,7 @@ func graphDocument(in *cli.Intake, strategies []merge.StrategyStatistics, set *r
 			report.Grouped(first.States), report.Grouped(last.States), 100*(1-float64(last.States)/float64(first.States)))
 	}
 	table.NoteIf(set == nil, "No rules were given (--rules FILE), so nothing is merged beyond the prefix tree.")
-	if n := len(strategies); n > 0 && strategies[n-1].LeftOut > 0 {
-		table.Note("%s led to states beyond --limit-states and are in no figure of the last row.", cli.CountOf(strategies[n-1].LeftOut, "step"))
-	}
 	d.Add(table)
-	for _, t := range more {
-		d.Add(t)
-	}
 	d.Add(report.List(notes))
 	d.Details()
 	d.Section("What was read", in.Summary())
@@ -210,7 +165,6 @@ func writeGraphs(j *cli.Job, merged *merge.Merged, o graphOptions) (written, err
 		}},
 	}
 	names := merged.Names(merged.Masker(j.ShowValues))
-	names.Reasons = joinReasons(merged.Reasons)
 	var view *stategraph.View
 	for _, e := range exports {
 		if e.file == "" {

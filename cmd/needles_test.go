@@ -120,7 +120,7 @@ var needleSteps = []string{
 	"show {in}", "show {in} --find status==\"failed\" --format json", "show {in} --id {id} --details", "show {in} --id {id} --format json",
 	"analyze {in} --sources --by model --contexts 3 --details", "analyze {in} --sources --format json", "analyze {in} --plots plots --format markdown",
 	"cost {in} --lazy --by session --shell split --details", "cost {in} --format json",
-	"graph {in} --graphml g.graphml --dot g.dot --mermaid g.mmd --graph-json g.json --rules rules.yaml --reasons --details",
+	"graph {in} --graphml g.graphml --dot g.dot --mermaid g.mmd --graph-json g.json --rules rules.yaml --details",
 	"compare {in} {in} --format json",
 	"extract {in} --threshold 3 --prefetch 0.2 --batches --write-precision 0 --out tools --details", "extract {in} --threshold 3 --select all --format json",
 	"extract {in} --threshold 3 --select all --out other --format html",

@@ -35,8 +35,8 @@ func TestSummaryAnalyzes(t *testing.T) {
 				}
 				part := filepath.Join(t.TempDir(), "part.awosum")
 				runLine(t, "summarize "+file+counted+" --out "+part)
-				want := counts(t, runLine(t, "analyze "+file+counted+" --by model --permutations 0 --chains 30"))
-				got := counts(t, runLine(t, "analyze "+part+strings.ReplaceAll(counted, " --min-length 2 --drop-failed", "")+" --by model --permutations 0 --chains 30"))
+				want := counts(t, runLine(t, "analyze "+file+counted+" --by model --permutations 0"))
+				got := counts(t, runLine(t, "analyze "+part+strings.ReplaceAll(counted, " --min-length 2 --drop-failed", "")+" --by model --permutations 0"))
 				compareFigures(t, "", want, got)
 				of := func(v any) string { return jsonText(t, v.(map[string]any)["chains"]) }
 				if of(got) != of(want) || strings.Count(of(want), "calls_less") < 20 { // to the last digit of what is drawn
@@ -176,7 +176,7 @@ var drawn = []string{
 func counts(t *testing.T, document []byte) any {
 	t.Helper()
 	v := members(t, document)
-	for _, list := range []string{"rework", "variants"} { // ties come in the order of numbers
+	for _, list := range []string{"variants"} { // ties come in the order of numbers
 		slices.SortFunc(v[list].([]any), func(a, b any) int { return cmp.Compare(jsonText(t, a), jsonText(t, b)) })
 	}
 	if all := v["variants"].([]any); len(all) == 100 { // of many that are seen once any may be the hundredth

@@ -63,7 +63,7 @@ func TestWidth(t *testing.T) {
 		"rules verify testdata/office/rules.yaml {}", "rules check testdata/office/rules.yaml {} --diff testdata/office/rules.yaml", "rules check testdata/office/rules.yaml {} --explain run-000003 --call 2",
 		"summary {} --rules testdata/office/rules.yaml", "analyze {} --permutations 0 --rules testdata/office/rules.yaml", "cost {} --rules testdata/office/rules.yaml",
 		"extract {} --rules testdata/office/rules.yaml --sample 60", "backtest {} --rules testdata/office/rules.yaml --sample 60",
-		"graph {} --rules testdata/office/rules.yaml --reasons --ablation", "report {} --sample 60 --backtest never --out $WORK/x.html",
+		"graph {} --rules testdata/office/rules.yaml", "report {} --sample 60 --backtest never --out $WORK/x.html",
 	}
 	for i, file := range files {
 		commands := quick

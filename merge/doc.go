@@ -8,8 +8,7 @@
 // [Merger] runs both over a stream and gives the graph, the walks of all
 // trajectories in compact form, the labels, and the figures of every
 // cumulative strategy. On demand it also says which rules are about which calls:
-// [Usage] counts them, [Merged.Explain] shows one call, and [Reasons] say of every
-// state by which rules several histories became it. A [View] says where each
+// [Usage] counts them, and [Merged.Explain] shows one call. A [View] says where each
 // history stands; on it rest package evidence, which holds the rules against what
 // the calls returned, and package suggest, which proposes rules.
 //

@@ -12,7 +12,6 @@ import (
 type Options struct {
 	Table     bool // also the figures of every cumulative strategy
 	NoWalks   bool // keep no walks
-	Reasons   bool // also which rules made histories one state
 	MaxStates int  // limit of the states of each strategy; 0 for none
 }
 
@@ -31,7 +30,6 @@ type Merger struct {
 	builder  stategraph.Builder
 	walks    walksBuilder
 	groups   []*group
-	reasons  *reasonsBuilder // nil if not asked for
 
 	walk  []stategraph.Step
 	edges []stategraph.EdgeID
@@ -62,7 +60,6 @@ type Merged struct {
 	Walks   *Walks // nil if not asked for
 	Catalog *Catalog
 	Table   []StrategyStatistics // nil if not asked for
-	Reasons *Reasons             // nil if not asked for
 
 	Trajectories int // added, all of which have a walk, if only an empty one
 	Empty        int // of those, without a call that the rules leave
@@ -96,10 +93,6 @@ func NewMerger(set *rules.Set, options Options) *Merger {
 	if options.Table {
 		m.groups[len(m.groups)-1].rewriter = m.rewriter
 		m.rewriter.texts = make([]hash128.Table, len(variants))
-	}
-	if options.Reasons {
-		m.rewriter.watch()
-		m.reasons = newReasonsBuilder(set)
 	}
 	return m
 }
@@ -160,9 +153,6 @@ func (m *Merger) Add(t *trace.Trajectory) {
 	m.count(steps)
 	m.walk = m.walker.Walk(steps, m.walk[:0])
 	m.edges = m.builder.Add(m.walk, m.edges[:0])
-	if m.reasons != nil {
-		m.reasons.add(steps, m.rewriter.skips, m.walk)
-	}
 	if !m.options.NoWalks {
 		m.walks.add(m.walk, m.edges, steps)
 	}
@@ -201,9 +191,6 @@ func (m *Merger) Merged() *Merged {
 	}
 	if !m.options.NoWalks {
 		merged.Walks = m.walks.finish()
-	}
-	if m.reasons != nil {
-		merged.Reasons = m.reasons.finish()
 	}
 	if m.options.Table {
 		merged.Table = m.statistics(merged.Graph)

@@ -3,7 +3,6 @@ package merge
 import (
 	"slices"
 
-	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -26,18 +25,16 @@ func (a *application) isDecisive() bool { return a.by == nil && !a.idle }
 
 // uses are the rules that are about one call, in the order of the stages.
 type uses struct {
-	raw  hash128.Hash // of the call, or the calls, as recorded; zero if a rule inserted the step
 	list []application
 }
 
 // before joins the uses of earlier stages and those of later ones.
 func (u *uses) before(later *uses) *uses {
-	return &uses{raw: u.raw, list: append(u.list, later.list...)}
+	return &uses{list: append(u.list, later.list...)}
 }
 
 // add adds the first stages of a call that is folded into another.
 func (u *uses) add(other *uses) {
-	u.raw = hash128.Mix(u.raw, other.raw)
 	for _, a := range other.list {
 		if !slices.ContainsFunc(u.list, func(b application) bool { return a.rule == b.rule }) {
 			u.list = append(u.list, a)
@@ -61,7 +58,7 @@ func (r *Rewriter) watch() { r.watching = true }
 // status rules, which look at its result.
 func (r *Rewriter) firstUses(call *trace.Call) *uses {
 	s := r.subject(call)
-	u := &uses{raw: r.hashLabel(s.name, s.args, call.ArgsMissing())}
+	u := &uses{}
 	found := r.rulesFor(s.name)
 	if drops := s.matching(found.drop); len(drops) > 0 {
 		for _, rule := range drops {

@@ -59,7 +59,6 @@ func (f *Fill) Share() float64 {
 // FillOptions are the choices of filling. The zero value is the default.
 type FillOptions struct {
 	Adapter *Adapter  // rules for the key state; nil has none
-	Without []Source  // tiers that are not asked
 	Schemas *Schemas  // nil checks no values
 	_       [0]func() // not comparable
 }
@@ -110,7 +109,7 @@ func (m *Model) fillAs(v view, symbol uint32, o *FillOptions, complete bool) Fil
 func (m *Model) fillParam(v view, symbol uint32, param string, o *FillOptions) (Filled, bool) {
 	best, found, newestBest := Filled{}, false, -1
 	t := m.tools[symbol].Name
-	if !slices.Contains(o.Without, FromState) && o.Adapter != nil {
+	if o.Adapter != nil {
 		if value, ok := o.Adapter.value(v, t, param); ok {
 			best, found = Filled{Param: param, Value: value, Source: FromState, Class: v.class(t, -1), Share: 0.95}, true
 		}
@@ -127,9 +126,6 @@ func (m *Model) fillParam(v view, symbol uint32, param string, o *FillOptions) (
 			if newest = v.newest(r.From); newest < 0 {
 				continue
 			}
-		}
-		if slices.Contains(o.Without, source) {
-			continue
 		}
 		class := v.class(t, newest)
 		share := r.Share(class)

@@ -72,14 +72,13 @@ func TestFillPrefersWhatTheUserNamed(t *testing.T) {
 	}
 }
 
-// A value that the schema does not allow, or a tier that is switched off, fills
-// nothing.
+// A value that the schema does not allow fills nothing.
 func TestFillKeepsToSchemas(t *testing.T) {
 	m := modelOf(trained(12))
 	h := runOf(walk(99))
 	d := &h.Observation.Decisions[1]
 	schemas := SchemasOf([]trace.ToolDef{{Name: trace1("get_order"), Input: trace.JSONOf([]byte(`{"properties":{"id":{"type":"integer"}}}`))}})
-	for _, o := range []FillOptions{{Schemas: schemas}, {Without: []Source{FromCall, FromText}}} {
+	for _, o := range []FillOptions{{Schemas: schemas}} {
 		if fill := m.fill(h.History.viewAt(d), m.Symbol(trace1("get_order")), &o); fill.Complete {
 			t.Errorf("%+v fills in %+v", o, fill)
 		}

@@ -48,7 +48,6 @@ type ModelOptions struct {
 	Order    int     // contexts of at most this many calls; 0 means those of the graph
 	HalfLife float64 // days after which a count is worth half, back from the newest trajectory; 0 lets none decay
 	NoState  bool    // contexts hold calls only
-	Uniform  bool    // no smoothing by how many contexts a symbol was seen in: shorter contexts count as often as they occurred
 }
 
 // A Tool is a node of the graph as a Model has it.

@@ -73,7 +73,7 @@ func TestDistributionAddsUp(t *testing.T) {
 		}
 		m := g.Model(ModelOptions{
 			Order: rapid.IntRange(0, 3).Draw(t, "order"), NoState: rapid.Bool().Draw(t, "plain"),
-			HalfLife: float64(rapid.IntRange(0, 30).Draw(t, "half-life")), Uniform: rapid.Bool().Draw(t, "uniform"),
+			HalfLife: float64(rapid.IntRange(0, 30).Draw(t, "half-life")),
 		})
 		p := make([]float64, m.Alphabet())
 		state := State(rapid.IntRange(0, states-1).Draw(t, "state"))

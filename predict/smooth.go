@@ -83,16 +83,13 @@ func (s *smoother) use() {
 	s.used = make([]float64, len(s.weight))
 	for i := range s.depth {
 		from, to := s.cellsOf(uint32(i))
-		if s.options.Uniform || s.depth[i] == deepest || s.depth[i] > 1 && s.last[i] == startSymbol {
+		if s.depth[i] == deepest || s.depth[i] > 1 && s.last[i] == startSymbol {
 			copy(s.used[from:to], s.weight[from:to])
 			continue
 		}
 		for kid := s.childFrom[i]; kid < s.childFrom[i+1]; kid++ {
 			s.addTo(from, to, kid, func(k uint32) float64 { return min(1, s.weight[k]) })
 		}
-	}
-	if s.options.Uniform {
-		return
 	}
 	// The empty context counts what its states count: they are few, so the number of those
 	// that a symbol followed says nothing.

@@ -35,8 +35,6 @@ type DocumentState struct {
 	Distance int     `json:"distance"` // edges from the root
 	Visits   int     `json:"visits"`
 	Ends     int     `json:"ends"` // executions that end here
-
-	Reasons *Reasons `json:"reasons,omitempty"` // if asked for
 }
 
 // DocumentEdge is one edge.
@@ -77,9 +75,6 @@ func (v *View) DocumentStates(names Names) iter.Seq[DocumentState] {
 		visits, ends := v.Graph.Visits(), v.Graph.Ends()
 		for _, s := range v.States {
 			one := DocumentState{ID: s, Distance: v.Graph.Distance(s), Visits: visits[s], Ends: ends[s]}
-			if names.Reasons != nil {
-				one.Reasons = names.Reasons(s)
-			}
 			if !yield(one) {
 				return
 			}

@@ -9,21 +9,10 @@ import (
 )
 
 // Names says what labels are called. Each function may be nil: labels then
-// show as their numbers, belong to no tool, and states have no reasons.
+// show as their numbers, and belong to no tool.
 type Names struct {
 	Label func(Label) string // the text for an edge
 	Tool  func(Label) string // the tool that is called
-
-	// Reasons says why a state has several histories; nil if nobody asked.
-	Reasons func(StateID) *Reasons
-}
-
-// Reasons says whether executions came to a state with different histories, in
-// which ways these became one, and which rules did that at the state itself.
-type Reasons struct {
-	Several bool     `json:"several"`
-	Joins   []string `json:"joins"`
-	Rules   []string `json:"rules"`
 }
 
 func (n Names) label(l Label) string {

@@ -34,8 +34,7 @@ type Corpus struct {
 
 	known map[[16]byte]stretch // where a sequence stands
 
-	args    [2][]byte // scratch of sameArgs
-	content []byte    // scratch of contentKey
+	content []byte // scratch of contentKey
 
 	rows []row
 	refs []Ref // of the rows; nil with NoRefs
@@ -61,7 +60,6 @@ const (
 	FlagAfterUser CallFlags = 1 << iota // a user message came before it
 	FlagFailed
 	FlagOK
-	FlagRepeat // same tool and arguments as the call before it
 )
 
 // noTurn stands for the turn of calls whose turn is not recorded.
@@ -149,7 +147,6 @@ func (c *Corpus) share(r *row) {
 
 func (c *Corpus) appendCalls(t *Trajectory) {
 	first := len(c.tool)
-	var last *Call
 	for i := range t.Calls {
 		call := &t.Calls[i]
 		if call.Origin != OriginModel {
@@ -157,8 +154,6 @@ func (c *Corpus) appendCalls(t *Trajectory) {
 		}
 		tool := c.tools.Number(call.Tool)
 		sameTool := len(c.tool) > first && c.tool[len(c.tool)-1] == tool
-		repeat := sameTool && c.sameArgs(last, call)
-		last = call
 		if sameTool && c.options.CollapseRepeats {
 			continue
 		}
@@ -170,9 +165,6 @@ func (c *Corpus) appendCalls(t *Trajectory) {
 		if call.AfterUser {
 			flags |= FlagAfterUser
 		}
-		if repeat {
-			flags |= FlagRepeat
-		}
 		switch call.Status {
 		case StatusFailed:
 			flags |= FlagFailed
@@ -182,16 +174,6 @@ func (c *Corpus) appendCalls(t *Trajectory) {
 		}
 		c.tool, c.turn, c.flag = append(c.tool, tool), append(c.turn, turn), append(c.flag, flags)
 	}
-}
-
-// sameArgs compares the arguments of two calls. It is asked of neighbours that
-// call one tool, so most calls never pay for their arguments.
-func (c *Corpus) sameArgs(a, b *Call) bool {
-	if a.Args.Same(b.Args) {
-		return true
-	}
-	c.args[0], c.args[1] = a.AppendCanonicalArgs(c.args[0][:0]), b.AppendCanonicalArgs(c.args[1][:0])
-	return bytes.Equal(c.args[0], c.args[1])
 }
 
 func (c *Corpus) truncate(n int) {
@@ -283,22 +265,6 @@ type Sequence struct {
 
 // Len returns the number of calls.
 func (s Sequence) Len() int { return len(s.Tools) }
-
-// CallingTurns returns how many turns made the calls; known is false if some
-// turn is not recorded.
-func (s Sequence) CallingTurns() (n int, known bool) {
-	last := noTurn
-	for _, turn := range s.Turns {
-		if turn == noTurn {
-			return n, false
-		}
-		if turn != last {
-			n++
-		}
-		last = turn
-	}
-	return n, true
-}
 
 // Sequence returns the calls of trajectory i.
 func (c *Corpus) Sequence(i int) Sequence {

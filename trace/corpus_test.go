@@ -60,10 +60,7 @@ func TestCorpus(t *testing.T) {
 		t.Errorf("tools are %v", c.Tools())
 	}
 	q := c.Sequence(1)
-	if n, known := q.CallingTurns(); n != 3 || !known {
-		t.Errorf("%d calling turns, %v, want 3", n, known)
-	}
-	if want := []CallFlags{FlagOK, FlagOK, FlagOK | FlagRepeat, FlagFailed | FlagAfterUser}; !slices.Equal(q.Flags, want) {
+	if want := []CallFlags{FlagOK, FlagOK, FlagOK, FlagFailed | FlagAfterUser}; !slices.Equal(q.Flags, want) {
 		t.Errorf("flags are %v, want %v", q.Flags, want)
 	}
 	if c.Tasks()[c.Task(3)] != deal.HashOf("x2") || c.Groups()[c.Group(4)] != "y" || c.Sequence(2).Len() != 0 {
@@ -103,25 +100,6 @@ func TestCorpusKeepsSequences(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestRework(t *testing.T) {
-	c := NewCorpus(CorpusOptions{})
-	c.Add(played("1", "a=1 a=1 a=2 a=2 b"))
-	c.Add(played("2", "a b a b a b c"))
-	c.Add(played("3", "a +b +a +b"))
-	var got []string
-	for _, r := range c.Rework() {
-		var names []string
-		for _, tool := range r.Tools {
-			names = append(names, c.Tools()[tool].Value())
-		}
-		got = append(got, fmt.Sprintf("%s %s: %d in %d, %d turns", r.Kind, strings.Join(names, " "), r.Occurrences, r.Trajectories, r.Turns))
-	}
-	want := []string{"alternation a b: 3 in 2, 5 turns", "repeat a: 2 in 1, 2 turns"}
-	if !slices.Equal(got, want) {
-		t.Errorf("rework is %q, want %q", got, want)
-	}
 }
 
 func TestDropCalls(t *testing.T) {

@@ -16,7 +16,6 @@ type AppName string
 // The apps.
 const (
 	AppProcessMap AppName = "process-map"
-	AppStateGraph AppName = "state-graph"
 	AppTimelines  AppName = "timelines"
 )
 
@@ -62,7 +61,7 @@ func (d *Document) scripts() []string {
 	scripts := []string{pageScript}
 	for _, s := range d.Sections {
 		for _, b := range s.Blocks {
-			if a, ok := b.(App); ok && (a.name == AppProcessMap || a.name == AppStateGraph) {
+			if a, ok := b.(App); ok && a.name == AppProcessMap {
 				return slices.Insert(scripts, 0, cytoscapeScript, dagreScript)
 			}
 		}

@@ -12,6 +12,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -127,6 +128,20 @@ func (d *Document) Section(heading string, blocks ...Block) {
 	if blocks = d.said(blocks); len(blocks) > 0 {
 		d.Sections = append(d.Sections, Section{Heading: heading, Blocks: blocks, Detail: d.details})
 	}
+}
+
+// Blocks returns the blocks of all sections; tables without a title have the heading of
+// theirs.
+func (d *Document) Blocks() (all []Block) {
+	for _, s := range d.Sections {
+		for _, b := range s.Blocks {
+			if t, ok := b.(*Table); ok {
+				t.Title = cmp.Or(t.Title, s.Heading)
+			}
+			all = append(all, b)
+		}
+	}
+	return all
 }
 
 // Details says that what is added from here on is left out of short text.

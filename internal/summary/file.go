@@ -26,7 +26,6 @@ type Content struct {
 	FailedBy  map[string]int            `json:"failed_by"`
 	Facts     []ToolFacts               `json:"facts"`
 	Profiles  []ToolTimes               `json:"profiles"`
-	Rework    []Rework                  `json:"rework"`
 	Tools     []string                  `json:"tools"`
 	Sequences [][]uint32                `json:"sequences"` // places of Tools
 	Classes   [][]string                `json:"classes"`   // values of Labels
@@ -78,7 +77,7 @@ func (s *Summary) Append(dst []byte) []byte { return append(dst, kind.Encode(s.c
 
 func (s *Summary) content() *Content {
 	c := &Content{
-		Options: s.choices, Labels: s.labels, Intake: s.intake, Tally: values(s.facts.Tally.Figures()), Problems: there(s.facts.Tally.Problems.ByCode), FailedBy: map[string]int{}, Rework: s.reworkByName(), Turns: s.usage.Turns(), Runs: s.usage.Runs(), Calls: s.usage.Tools(),
+		Options: s.choices, Labels: s.labels, Intake: s.intake, Tally: values(s.facts.Tally.Figures()), Problems: there(s.facts.Tally.Problems.ByCode), FailedBy: map[string]int{}, Turns: s.usage.Turns(), Runs: s.usage.Runs(), Calls: s.usage.Tools(),
 		Sums: map[string]int{}, TaskSums: map[string]map[string]int{},
 	}
 	maps.Copy(c.Sums, s.sums)
@@ -191,17 +190,6 @@ func (s *Summary) fill(c *Content) string {
 			sum.Result.AddN(x[0], int(x[1]))
 		}
 		s.profile.AddSums(&sum)
-	}
-	for _, r := range c.Rework {
-		if len(r.Tools) == 0 || len(r.Tools) > 2 || negative(r.figures()...) {
-			return "rework"
-		}
-		for _, tool := range r.Tools {
-			if !slices.Contains(c.Tools, tool) {
-				return "rework"
-			}
-		}
-		s.rework[r.key()] = &r
 	}
 	s.sums = c.Sums
 	for name, sums := range c.TaskSums {

@@ -8,8 +8,8 @@
 //   - a multiset of rows (task, labels, sequence of tools), each with how many
 //     trajectories it stands for;
 //   - sums: the tally of what came in, the figures of each tool, the distributions of
-//     times and sizes as completeness.Distribution keeps them, rework with its turns and
-//     tokens, problems by code, recorded usage by model, day, agent, outcome and tool;
+//     times and sizes as completeness.Distribution keeps them, problems by code, recorded
+//     usage by model, day, agent, outcome and tool;
 //   - sums by name, which others count beside it (AddN), and sums by task and name, for what
 //     is judged over tasks (AddTaskN);
 //   - the set of inputs by their SHA-256, and the options under which all was counted.
@@ -137,7 +137,6 @@ type Summary struct {
 	intake  Intake
 	facts   completeness.Facts
 	profile completeness.Profile
-	rework  map[reworkKey]*Rework
 	usage   Usage
 	sums    map[string]int
 	byTask  byTask
@@ -186,7 +185,7 @@ func (t *table) add(text string) uint32 {
 
 // New returns the summary of no trajectory.
 func New(o Options) *Summary {
-	s := &Summary{options: o, choices: slices.Clone(o.Choices), rework: map[reworkKey]*Rework{}, rows: map[row]uint64{}}
+	s := &Summary{options: o, choices: slices.Clone(o.Choices), rows: map[row]uint64{}}
 	slices.SortFunc(s.choices, func(a, b Option) int { return strings.Compare(a.Name, b.Name) })
 	for _, l := range o.Labels {
 		s.labels = append(s.labels, l.Name)
@@ -209,7 +208,6 @@ func (s *Summary) Add(t *trace.Trajectory) {
 	for _, tool := range s.scratch.Tools()[len(s.numbers):] {
 		s.numbers = append(s.numbers, s.tools.add(tool.Value()))
 	}
-	s.addRework(t, q)
 	r := row{task: taskOf(t.TaskKey())}
 	s.buffer = s.buffer[:0]
 	for _, l := range s.options.Labels {
@@ -266,9 +264,6 @@ func (s *Summary) Merge(o *Summary, overlap bool) error {
 	s.facts.AddSums(&o.facts.Tally, o.facts.Tools(), o.facts.Tally.StatusReadings())
 	for _, p := range o.profile.Tools() {
 		s.profile.AddSums(p)
-	}
-	for k, r := range o.rework {
-		s.reworkAt(k).add(r)
 	}
 	s.usage.merge(&o.usage)
 	for name, n := range o.sums {

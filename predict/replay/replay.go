@@ -36,12 +36,7 @@ type Options struct {
 	Predictor predict.PredictorOptions
 	Alphas    []float64 // further weights of CIPS, whose verdicts have the names that [PresetAt] gives
 	Recovery  trace.Name
-	Seed      uint64   // deals tasks into the parts of calibration
-	Only      []string // predictors; nil means all
-
-	// Uncalibrated leaves out the calibration: a call is as likely to be right as
-	// its tool times its arguments.
-	Uncalibrated bool
+	Seed      uint64 // deals tasks into the parts of calibration
 
 	// Ready, if set, is the model of the default predictor, and Counts what the
 	// others are made of: nothing is trained. Without Counts the 3-grams are left
@@ -137,10 +132,7 @@ func (o *Options) trained(train []*predict.Run) (*predict.Graph, *predict.Model)
 	}
 	graph := learner.Graph()
 	main := graph.Model(o.Model)
-	if !o.Uncalibrated {
-		main = main.Calibrated(learner.Calibration(o.Model, o.Predictor))
-	}
-	return graph, main
+	return graph, main.Calibrated(learner.Calibration(o.Model, o.Predictor))
 }
 
 // newReplayers returns the predictors that a graph and a model make. Of the model that
@@ -154,9 +146,6 @@ func newReplayers(graph *predict.Graph, main *predict.Model, o Options) []*repla
 	any.Any, any.AfterUser = true, true
 	var out []*replayer
 	for _, name := range Predictors() {
-		if o.Only != nil && !slices.Contains(o.Only, name) {
-			continue
-		}
 		r := &replayer{kind: name, o: o, effects: o.Predictor.Effects}
 		switch name {
 		case PredictorDefault:

@@ -31,7 +31,7 @@ func runs(n int) []*predict.Run {
 // What a trajectory avoids adds up to what a replay of all of them counts.
 func TestAvoidedIsReplay(t *testing.T) {
 	train, test := runs(40), runs(60)[40:]
-	options := replay.Options{Predictor: predict.PredictorOptions{Any: true, AfterUser: true}, Only: []string{replay.PredictorDefault}}
+	options := replay.Options{Predictor: predict.PredictorOptions{Any: true, AfterUser: true}}
 	g := predict.NewGraph(3)
 	for _, r := range train {
 		g.Add(r.Observation)

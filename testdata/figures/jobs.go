@@ -50,7 +50,6 @@ var commands = []command{
 	{"analyze", true, []string{"analyze {in}"}},
 	{"analyze sources", false, []string{"analyze {in} --sources --order 1"}},
 	{"analyze autotool", true, []string{"analyze {in} --preset autotool"}},
-	{"analyze chains", false, []string{"analyze {in} --chains 20"}},
 	{"analyze by", false, []string{"analyze {in} --by model"}},
 	{"cost", true, []string{"cost {in}"}},
 	{"cost lazy", true, []string{"cost {in} --lazy"}},

@@ -46,13 +46,6 @@ for (const report of reports) {
     await page.locator('[data-app=timelines] summary').first().click();
     if (!(await page.locator('[data-app=timelines] ol li').count())) problems.push('opening a run shows nothing');
     await page.locator('[data-app=timelines]').screenshot({ path: join(folder, `${basename(report, '.html')}-runs-${colorScheme}.png`) });
-    const states = page.locator('[data-app=state-graph]');
-    if (await states.count()) {
-      await states.scrollIntoViewIfNeeded();
-      await states.locator('select').selectOption({ index: 2 });
-      await states.screenshot({ path: join(folder, `${basename(report, '.html')}-states-${colorScheme}.png`) });
-      if (!(await states.locator('.details h3').count())) problems.push('choosing a state shows nothing');
-    }
     const rest = page.locator('.rest').first();
     if (await rest.count()) {
       const before = await page.locator('table.folded').count();

@@ -72,7 +72,6 @@ var (
 		},
 		"graph-formats": {
 			"graph {in} {rules}", "graph {in} {rules} --format markdown", "graph {in} {rules} --format csv",
-			"graph {in} {rules} --reasons --format json", "graph {in} {rules} --ablation --threshold 3 --sample 60",
 			"graph {in}",
 		},
 		"extract-formats": {
@@ -110,8 +109,7 @@ var (
 		"replay": {"replay {in} {rules}", "replay {in} --sample 50 --kfold 3 --fire any --gate open --exclude-tool think --format json"},
 		"replay-formats": {
 			"replay {in} --sample 40 --kfold 3 --format markdown", "replay {in} --sample 40 --kfold 3 --format csv",
-			"replay {in} --sample 30 --prequential --format json", "replay {in} --sample 30 --kfold 3 --gate autotool --ablation",
-			"replay {in} --sample 30 --kfold 3 --ablation",
+			"replay {in} --sample 30 --prequential --format json", "replay {in} --sample 30 --kfold 3 --gate autotool",
 		},
 		"backtest": {"backtest {in} {rules} --format json"},
 		"backtest-formats": {

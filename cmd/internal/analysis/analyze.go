@@ -29,18 +29,13 @@ type analyzeOptions struct {
 	countOptions `mapstructure:",squash"`
 	Order        int    `mapstructure:"order"`
 	Preset       string `mapstructure:"preset"`
-	DF           string `mapstructure:"df"`
 	Folds        int    `mapstructure:"folds"`
 	Permutations int    `mapstructure:"permutations"`
-	MonteCarlo   bool   `mapstructure:"monte-carlo"`
 	By           string `mapstructure:"by"`
 	Top          int    `mapstructure:"top"`
 	Contexts     int    `mapstructure:"contexts"`
 	Plots        string `mapstructure:"plots"`
 	Sources      bool   `mapstructure:"sources"`
-	Parameters   int    `mapstructure:"parameters"`
-	Chains       int    `mapstructure:"chains"`
-	Tools        string `mapstructure:"tools"`
 }
 
 // countOptions say which calls are counted.
@@ -66,10 +61,6 @@ tests of each order against the next, and what follows which context.
 argument or message held the value, as far as that is more than coincidence. It
 reads all arguments and results, and so takes several times as long.
 
---chains N lists the chains of calls that recur, by the names of their tools, and --tools
-DIR marks those that the meta-tools in DIR make already: of summaries from many machines,
-what recurs in all traces that the sample of awo extract lacked.
-
 --preset autotool computes entropies, G2 and degrees of freedom as AutoTool's
 authors do (arXiv 2511.14650); docs/statistics.md says where that differs from
 the default, and why.
@@ -80,19 +71,16 @@ and results, so that findings, --sources and --rules need traces.
 ` + cli.FilesHelp,
 		Example: `  awo analyze traces/
   awo analyze runs.jsonl --order 2 --exclude-tool 'think*' --collapse-repeats
-  awo analyze traces/ --sources --parameters 30
+  awo analyze traces/ --sources
   awo analyze traces/ --by model --plots plots/
   awo analyze traces/ --preset autotool --format json
-  awo analyze monday.awosum tuesday.awosum
-  awo analyze all.awosum --chains 20 --tools tools/`,
+  awo analyze monday.awosum tuesday.awosum`,
 		GroupID: cli.GroupLook,
 	}
 	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UsePrices, cli.UseShell, cli.UseExclude)
 	f := c.Flags()
 	addAnalysis(f)
 	f.Bool("sources", false, "say where the arguments of calls come from")
-	f.Int("chains", 0, "list the `N` chains of calls that would leave out the most calls, by names; 0 lists none")
-	f.String("tools", "", "with --chains, mark what the meta-tools of this `DIR`, or of a file of the kind metatools.arazzo.yaml, cover")
 	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PNG")
 	return cli.Work(a, c, analyze)
 }
@@ -103,14 +91,11 @@ func addAnalysis(f *pflag.FlagSet) {
 	f.Int("order", 3, "the longest context, in calls")
 	addCounting(f)
 	f.Var(cli.NewChoice("awo", "autotool"), "preset", "whose conventions are followed")
-	f.Var(cli.NewChoice("observed", "full", "paper"), "df", "degrees of freedom that tests use; all are printed in JSON")
 	f.Int("folds", 10, "parts that the tasks are divided into for the held-out loss; 0 computes none")
 	f.Int("permutations", 999, "samples of Monte Carlo tests; 0 makes none")
-	f.Bool("monte-carlo", false, "a Monte Carlo test for every order, not only where the chi-square test is unreliable")
 	f.Var(cli.NewChoice("none", "tool-prefix", "model", "agent", "outcome", "source", "project", "session", "subagent", "server"), "by", "compare groups of trajectories; project is the folder of a file, server that of MCP")
 	f.Int("top", 3, "successors shown for each context")
 	f.Int("contexts", 6, "contexts shown of each length; 0 shows all")
-	f.Int("parameters", 15, "parameters shown with --sources, by uses; 0 shows all")
 }
 
 // addCounting adds the flags that say which calls are counted.
@@ -121,16 +106,11 @@ func addCounting(f *pflag.FlagSet) {
 }
 
 func analyze(j *cli.Job, o analyzeOptions, files []string) error {
-	covering, err := readCovering(j, o)
-	if err != nil {
-		return err
-	}
 	in, found, err := analyzedAny(j, o, files)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	found.addChains(j, o, covering)
 	if o.Plots != "" {
 		if err := drawAnalysis(j, found, o.Plots); err != nil {
 			return err
@@ -188,13 +168,13 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 	if j.RuleFile != "" {
 		merger = merge.NewMerger(set, merge.Options{})
 	}
-	profile, cost := &completeness.Profile{}, reworkCost{}
+	profile := &completeness.Profile{}
 	for t, err := range sources.collect(j.Parallel(), in.All()) {
 		if err != nil {
 			in.Close()
 			return nil, nil, err
 		}
-		cost.add(t, corpus, corpus.Add(t))
+		corpus.Add(t)
 		profile.Add(t)
 		for _, see := range also {
 			see(t)
@@ -203,9 +183,8 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 			merger.Add(t)
 		}
 	}
-	cost = cost.renumbered(corpus.Sort())
 	found := study(j, corpus, o)
-	found.facts, found.profile, found.sources, found.reworkCost = in.Facts, profile, sources.result(), cost
+	found.facts, found.profile, found.sources = in.Facts, profile, sources.result()
 	if merger != nil {
 		found.merged = mergedSteps(merger.Merged())
 	}
@@ -216,9 +195,6 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 func (o analyzeOptions) check() error {
 	if o.Order < 0 || o.Order > maxOrder {
 		return cli.Usagef("--order: %d is not in 0..%d", o.Order, maxOrder)
-	}
-	if o.Parameters < 0 {
-		return cli.Usagef("--parameters: %d is negative", o.Parameters)
 	}
 	return nil
 }
@@ -243,26 +219,22 @@ func (o countOptions) counting(j *cli.Job) count.Options {
 
 // findings is what `awo analyze` found out.
 type findings struct {
-	corpus     *trace.Corpus
-	counts     *ngram.Counts
-	analysis   entropy.Analysis
-	contexts   []entropy.Context
-	topShares  [][]entropy.TopShare // by order, from 1
-	single     []entropy.Context    // of one call, all of them
-	intervals  bool                 // contexts have them where there are tasks enough
-	steps      []entropy.Step
-	merged     []entropy.Step // on the states of the rules; nil without --rules
-	variants   []trace.Variant
-	rework     []trace.Rework
-	reworkCost reworkCost
-	profile    *completeness.Profile
-	groups     []group
-	within     []entropy.Test // order tests within groups
-	shifts     []shift        // of each other group against the largest
-	facts      *completeness.Facts
-	sources    *origins // nil without --sources
-	chains     []chain  // nil without --chains
-	covering   bool     // they are held against meta-tools
+	corpus    *trace.Corpus
+	counts    *ngram.Counts
+	analysis  entropy.Analysis
+	contexts  []entropy.Context
+	topShares [][]entropy.TopShare // by order, from 1
+	single    []entropy.Context    // of one call, all of them
+	intervals bool                 // contexts have them where there are tasks enough
+	steps     []entropy.Step
+	merged    []entropy.Step // on the states of the rules; nil without --rules
+	variants  []trace.Variant
+	profile   *completeness.Profile
+	groups    []group
+	within    []entropy.Test // order tests within groups
+	shifts    []shift        // of each other group against the largest
+	facts     *completeness.Facts
+	sources   *origins // nil without --sources
 }
 
 // study computes the statistics of a corpus.
@@ -292,7 +264,6 @@ func study(j *cli.Job, corpus *trace.Corpus, o analyzeOptions) *findings {
 	}
 	f.steps = entropy.Convergence(entropy.Prefixes(slices.Values(sequences)), convergenceMost)
 	f.variants = corpus.Variants()
-	f.rework = corpus.Rework()
 	f.studyGroups(o, options)
 	return f
 }
@@ -358,8 +329,8 @@ const (
 // entropy returns the options of package entropy.
 func (o analyzeOptions) entropy(j *cli.Job) entropy.Options {
 	out := entropy.Options{
-		Convention: entropy.Convention(o.DF), AutoTool: o.Preset == "autotool",
-		Permutations: o.Permutations, MonteCarlo: o.MonteCarlo, Seed: j.Seed, Each: j.Each(),
+		AutoTool:     o.Preset == "autotool",
+		Permutations: o.Permutations, Seed: j.Seed, Each: j.Each(),
 	}
 	if o.Permutations == 0 {
 		out.Permutations = -1

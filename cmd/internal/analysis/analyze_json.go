@@ -47,17 +47,6 @@ type variant struct {
 	Share        float64  `json:"share"` // of the trajectories with calls
 }
 
-type rework struct {
-	Kind         string   `json:"kind"`
-	Tools        []string `json:"tools"`
-	Occurrences  int      `json:"occurrences"`
-	Trajectories int      `json:"trajectories"`
-	Turns        int      `json:"calling_turns"`
-	// Tokens are those of the turns that record them, input and output.
-	TurnsUsage int         `json:"turns_with_usage"`
-	Tokens     stat.Figure `json:"tokens"`
-}
-
 type group struct {
 	Group        string      `json:"group"`
 	Trajectories int         `json:"trajectories"`

@@ -18,11 +18,6 @@ func analysisDocument(in *cli.Intake, f *findings, o analyzeOptions) *report.Doc
 	if in.Summaries() > 0 {
 		d.Note("tables.findings", storedNote)
 	}
-	if f.chains != nil && !none { // they are what was asked for, all of them
-		d.Lines = 0
-		d.Add(chainBlocks(f, o)...)
-		d.Details()
-	}
 	if !none {
 		in.Findings.Section(d, cli.FindingsShown)
 	}
@@ -40,7 +35,6 @@ func analysisDocument(in *cli.Intake, f *findings, o analyzeOptions) *report.Doc
 	d.Add(habitTables(f)...)
 	d.Section("Whole trajectories", unless(none, variantTable(in, f)))
 	d.Add(convergenceBlocks(f)...)
-	d.Add(reworkTable(f))
 	if f.sources != nil {
 		d.Section("Where arguments come from", sourceTables(f.sources, o)...)
 	}
@@ -119,7 +113,7 @@ func testTable(id string, tests []entropy.Test, o analyzeOptions) *report.Table 
 			case o.Permutations == 0:
 				return report.Missing("--permutations 0")
 			}
-			return report.Missing("the chi-square test is reliable here; --monte-carlo makes one all the same")
+			return report.Missing("the chi-square test is reliable here")
 		})},
 		{Key: "n", Title: "calls"},
 	})

@@ -16,12 +16,15 @@ func sourceTables(s *origins, o analyzeOptions) []report.Block {
 	if len(s.parameters) == 0 {
 		return []report.Block{report.Paragraph("No call has an argument that could have come from somewhere.")}
 	}
-	pairs := samePairTable(s, o)
+	pairs := samePairTable(s)
 	if o.Preset != "autotool" {
 		pairs = pairs.Hidden()
 	}
-	return []report.Block{sourceSummary(s), sourceTable(s, o), report.TableOf("parameter_sources", "", s.parameters, nil).Hidden(), classTable(s).Hidden(), linkTable(s).Hidden(), pairs}
+	return []report.Block{sourceSummary(s), sourceTable(s), report.TableOf("parameter_sources", "", s.parameters, nil).Hidden(), pairs}
 }
+
+// parametersShown is how many parameters texts list.
+const parametersShown = 15
 
 // sourceSummary says in two sentences what the table shows.
 func sourceSummary(s *origins) report.Paragraph {
@@ -52,7 +55,7 @@ var classTitles = map[dataflow.Class]string{
 	dataflow.ClassUser: "user", dataflow.ClassSystem: "system", dataflow.ClassConstant: "constant", dataflow.ClassUnknown: "unknown",
 }
 
-func sourceTable(s *origins, o analyzeOptions) *report.Table {
+func sourceTable(s *origins) *report.Table {
 	columns := []report.Column{{Key: "parameter", Max: 56}, {Key: "uses"}, {Key: "values"}}
 	for i, c := range s.Classes {
 		if c.Count > 0 { // so that the table stays narrow
@@ -78,64 +81,16 @@ func sourceTable(s *origins, o analyzeOptions) *report.Table {
 		})},
 		report.Column{Key: "rejected", From: "links_rejected"},
 	))
-	table.Most = o.Parameters
+	table.Most = parametersShown
 	table.Note("Result and argument are those of an earlier call, task is the first user message, user a later one. Of each use the nearest source counts whose link beats chance. Rejected: sources that held the same value now and then, as coincidence would have it. Constant: (nearly) always one value, which proves no source.")
 	table.Note("Unseen: the value stood nowhere in the run before the call, so the model made it up or knew it. No program can fill in such an argument, unless it is constant.")
-	table.Note("A list or object and its parts are parameters of their own. Intervals assume independence and are too narrow, because the uses of one run depend on each other. CSV and JSON have the interval of every share.")
+	table.Note("A list or object and its parts are parameters of their own. Intervals assume independence and are too narrow, because the uses of one run depend on each other. JSON has the interval of every share.")
 	table.NoteIf(s.Dropped > 0, "%s beyond the bounds on memory were not followed.", cli.CountOf(s.Dropped, "place"))
 	return table.View()
 }
 
-func classTable(s *origins) *report.Table {
-	type row struct {
-		Parameter string `json:"parameter"`
-		class
-		Uses int `json:"uses"`
-	}
-	var rows []row
-	for _, p := range byUses(s) {
-		for _, c := range p.Classes {
-			rows = append(rows, row{p.Parameter, c, p.Uses - p.Unattributed})
-		}
-		rows = append(rows, row{p.Parameter, p.NeverSeen, p.Uses})
-	}
-	return report.TableOf("parameter_classes", "Shares of the classes", rows, []report.Column{
-		{Key: "parameter"},
-		{Key: "class", Words: true},
-		{Key: "count"},
-		{Key: "uses"},
-		{Key: "share", Unit: "%"},
-	})
-}
-
-func linkTable(s *origins) *report.Table {
-	type row struct {
-		Parameter string `json:"parameter"`
-		link
-	}
-	var rows []row
-	for _, p := range byUses(s) {
-		for _, l := range p.Links {
-			rows = append(rows, row{p.Parameter, l})
-		}
-	}
-	return report.TableOf("parameter_links", "Sources that beat chance", rows, []report.Column{
-		{Key: "parameter"},
-		{Key: "source", From: "from"},
-		{Key: "relation", Words: true},
-		{Key: "count"},
-		{Key: "share", Unit: "%"},
-		{Key: "trials"},
-		{Key: "hits"},
-		{Key: "values"},
-		{Key: "chance", Digits: 4},
-		{Key: "log10_p", Digits: 1},
-		{Key: "log10_limit", Digits: 1},
-	})
-}
-
 // samePairTable is AutoTool's Table 2.
-func samePairTable(s *origins, o analyzeOptions) *report.Table {
+func samePairTable(s *origins) *report.Table {
 	// Whole parameters, those with the most pairs first.
 	pairs, total := slices.Clone(s.autoTool), map[string]int{}
 	for _, p := range pairs {
@@ -147,7 +102,7 @@ func samePairTable(s *origins, o analyzeOptions) *report.Table {
 		if p.To != last {
 			params, last = params+1, p.To
 		}
-		if o.Parameters > 0 && params > o.Parameters {
+		if params > parametersShown {
 			shown = i
 			break
 		}

@@ -5,9 +5,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/internal/summary"
 	"github.com/awo-dev/awo/internal/summary/count"
-	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/completeness"
 )
 
@@ -42,23 +40,5 @@ func analyzedStored(j *cli.Job, o analyzeOptions, files []string) (*cli.Intake, 
 	in.Needs = []string{completeness.CapabilitySequences, completeness.CapabilityTurns}
 	found := study(j, corpus, o)
 	found.facts, found.profile = sum.Facts(), sum.Profile()
-	found.addStoredRework(sum)
 	return in, found, nil
-}
-
-// addStoredRework takes the rework from a summary, which knows turns and tokens.
-func (f *findings) addStoredRework(sum *summary.Summary) {
-	numbers := map[string]uint32{}
-	for i, name := range f.corpus.Tools() {
-		numbers[name.Value()] = uint32(i)
-	}
-	f.rework, f.reworkCost = []trace.Rework{}, reworkCost{}
-	for _, r := range sum.Rework() {
-		tools := make([]uint32, len(r.Tools))
-		for i, name := range r.Tools {
-			tools[i] = numbers[name]
-		}
-		f.rework = append(f.rework, trace.Rework{Kind: r.Kind, Tools: tools, Occurrences: r.Occurrences, Trajectories: r.Trajectories, Turns: r.Turns})
-		f.reworkCost[reworkOf(r.Kind, tools)] = tokenSum{r.TurnsUsage, r.Tokens}
-	}
 }

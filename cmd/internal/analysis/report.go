@@ -72,11 +72,14 @@ type reportInput struct {
 	o        analyzeOptions
 	process  *process.Builder
 	figures  map[string]*plot.Figure // by name
-	saving   *saving                 // nil with --backtest never
-	cost     *spending               // nil without --cost
-	compiled []report.Block          // nil with --meta-tools never
-	states   []report.Block          // nil without rules
-	err      error                   // of drawing
+	costs    *worth.CostFindings     // nil without --cost
+	cost     worth.Costs
+	tested   *worth.BacktestFindings // nil where it was not asked for, or there are too many calls
+	saving   worth.Backtest
+	apart    bool           // it is about other calls than the rest
+	untested bool           // it was asked for, and there are too many calls
+	compiled []report.Block // nil with --meta-tools never
+	err      error          // of drawing
 }
 
 // draw adds figures.
@@ -125,7 +128,6 @@ var reportSections = []reportSection{
 	sectionCost,
 	sectionProcess,
 	sectionCompiled,
-	sectionStates,
 	sectionTrajectories,
 	sectionOrders,
 	sectionTests,
@@ -145,15 +147,16 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 	r := &reportInput{in: in, wrong: in.Findings, found: found, o: o.analyzeOptions, process: walked, figures: map[string]*plot.Figure{}}
 	result := reportFigures{figures: found.figures(in), Process: processFigures{walked.Map().Trajectories, walked.Map().OtherTools, walked.Map().EdgesLeftOut}}
 	data := analysisDocument(in, found, o.analyzeOptions) // before the traces are read again
-	if err := weigh(j, r, o, files); err != nil {
+	if err := weigh(j, r, o); err != nil {
 		return err
 	}
-	if r.saving != nil && r.saving.found != nil {
-		result.Backtest = &r.saving.out.BacktestFigures
-		data.Add(r.saving.out.Recommended.Table().Hidden(), worth.TurnsTable(r.saving.out).Hidden())
+	if r.tested != nil {
+		result.Backtest = &r.saving.BacktestFigures
+		data.Add(r.saving.Recommended.Table().Hidden())
+		r.tested.Sections(data, r.saving)
 	}
-	if r.cost != nil {
-		result.Cost = &r.cost.out
+	if r.costs != nil {
+		result.Cost = &r.cost
 	}
 	if err := r.compile(j, o); err != nil {
 		return err
@@ -189,9 +192,6 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 		d = data
 		d.Figures = result
 		d.Add(stepTable(walked.Map()), report.TableOf("process_tools", "", toolsOf(walked.Map()), nil))
-		if r.saving != nil && j.Format != report.FormatJSON {
-			d.Section(sectionSaving.heading, r.saving.tables()...)
-		}
 	}
 	return j.Result(d)
 }
@@ -213,18 +213,14 @@ func reportDocument(r *reportInput) (*report.Document, error) {
 		return d, nil
 	}
 	var costs spent
-	if r.cost != nil {
-		costs = spentOn(r.cost.out)
+	if r.costs != nil {
+		costs = spentOn(r.cost)
 		d.Add(report.Paragraph(costs.InSentence))
 	}
 	d.Answer = summaryAnswer(r.in, r.wrong.List(), costs)
 	d.Add(report.Paragraph(habitWords(&r.found.analysis)))
-	if r.saving != nil {
-		var words report.Paragraph
-		if r.saving.found != nil && r.saving.measured() {
-			words = report.Paragraph(r.saving.out.Recommended.Words())
-		}
-		d.Section("What to do", words, r.saving.out.Recommended.Table(), r.saving.headline())
+	if r.tested != nil {
+		d.Section("What to do", report.Paragraph(r.saving.Recommended.Words()), r.saving.Recommended.Table())
 	}
 	r.wrong.Section(d, cli.FindingsShown)
 	d.Details()

@@ -52,8 +52,7 @@ var sectionTrajectories = reportSection{
 		"The blue line is the largest share of all runs that are at the same point after so many calls: while it is high most runs begin alike, and a tool that does these calls at once would serve them all.",
 	figures: []string{"convergence"},
 	blocks: func(r *reportInput) []report.Block {
-		blocks := append([]report.Block{r.app(report.AppTimelines, timelines(r.process.Timelines())), variantTable(r.in, r.found)}, convergenceBlocks(r.found)...)
-		return append(blocks, reworkTable(r.found))
+		return append([]report.Block{r.app(report.AppTimelines, timelines(r.process.Timelines())), variantTable(r.in, r.found)}, convergenceBlocks(r.found)...)
 	},
 }
 

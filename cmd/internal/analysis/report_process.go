@@ -85,7 +85,7 @@ var sectionProcess = reportSection{
 		if len(m.Nodes) == 0 {
 			return nil
 		}
-		return []report.Block{r.app(report.AppProcessMap, mapData(m, r.cost)), stepTable(m)}
+		return []report.Block{r.app(report.AppProcessMap, mapData(m, r)), stepTable(m)}
 	},
 }
 
@@ -116,10 +116,10 @@ type processMap struct {
 	Edges [][6]any  `json:"edges"` // from, to, count, trajectories, in one turn, median gap
 }
 
-func mapData(m *process.Map, cost *spending) processMap {
+func mapData(m *process.Map, r *reportInput) processMap {
 	money := map[string]float64{}
-	if cost != nil {
-		for _, line := range cost.out.Tools {
+	if r.costs != nil {
+		for _, line := range r.cost.Tools {
 			if usd, known := line.CostUSD.Value(); known && line.Tool != "" {
 				money[line.Tool] = usd
 			}

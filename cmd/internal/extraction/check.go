@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,12 +42,8 @@ type checkFigures struct {
 }
 
 type artefactFile struct {
-	Name    string `json:"name"`
-	Status  string `json:"status"`  // same, differs, missing, extra or unlisted
-	Removed int    `json:"removed"` // lines on disk that are not made
-	Added   int    `json:"added"`   // lines that are made and not on disk
-
-	excerpt []string
+	Name   string `json:"name"`
+	Status string `json:"status"` // same, differs, missing, extra or unlisted
 }
 
 // What --check says of a file.
@@ -83,8 +78,6 @@ func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) er
 			one.Status = fileMissing
 		case !bytes.Equal(disk, data):
 			one.Status = fileDiffers
-			x := newExcerpt(f.Name, disk, data)
-			one.Removed, one.Added, one.excerpt = x.removed, x.added, x.lines
 		}
 		switch f.Name {
 		case "metatools.json":
@@ -168,31 +161,16 @@ func checkDocument(in *cli.Intake, out checked) *report.Document {
 		d.Answer = "The artefacts are what the inputs give."
 	}
 	d.Add(in.Summary())
-	lines := func(of func(*artefactFile) int) func(reflect.Value) report.Cell {
-		return report.By(func(f *artefactFile) report.Cell {
-			if f.Status != fileDiffers {
-				return report.Text("")
-			}
-			return report.Int(of(f))
-		})
-	}
 	others := slices.DeleteFunc(slices.Clone(out.files), func(f artefactFile) bool { return f.Status == fileSame })
 	d.Add(report.TableOf("files", "", out.files, nil).Hidden())
 	table := report.TableOf("files", "", others, []report.Column{
 		{Key: "file", From: "name", Max: 60},
 		{Key: "status", Words: true},
-		{Key: "removed", Title: "lines on disk only", Align: report.Right, Cell: lines(func(f *artefactFile) int { return f.Removed })},
-		{Key: "added", Title: "lines made only", Align: report.Right, Cell: lines(func(f *artefactFile) int { return f.Added })},
 	})
 	table.Note("Missing: the inputs give it, and it is not in %s. Extra: the manifest there lists it, and the inputs do not give it. Unlisted: it is there, and no manifest lists it; awo did not make it.", report.Escape(out.Folder))
 	would := changesTable(out.changes)
 	would.Title = "What would change"
 	d.Add(table.View(), would)
-	for _, f := range out.files {
-		if len(f.excerpt) > 0 {
-			d.Section(f.Name, report.Code{Text: joinLines(f.excerpt)})
-		}
-	}
-	d.Add(report.Paragraph("`awo extract` with the same arguments and --out in place of --check makes the folder what the inputs give. Values are left out above (‹…›)."))
+	d.Add(report.Paragraph("`awo extract` with the same arguments and --out in place of --check makes the folder what the inputs give."))
 	return d
 }

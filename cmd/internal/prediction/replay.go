@@ -21,13 +21,10 @@ import (
 // replayOptions are the flags of `awo replay`.
 type replayOptions struct {
 	inertiaOptions `mapstructure:",squash"`
-	Train          []string `mapstructure:"train"`
-	Test           []string `mapstructure:"test"`
-	KFold          int      `mapstructure:"kfold"`
-	Prequential    bool     `mapstructure:"prequential"`
-	Gate           string   `mapstructure:"gate"`
-	Recovery       string   `mapstructure:"recovery"`
-	Ablation       bool     `mapstructure:"ablation"`
+	KFold          int    `mapstructure:"kfold"`
+	Prequential    bool   `mapstructure:"prequential"`
+	Gate           string `mapstructure:"gate"`
+	Recovery       string `mapstructure:"recovery"`
 }
 
 // inertiaOptions say how graphs are built and which calls may be made.
@@ -70,7 +67,7 @@ if the call that was made without asking the model is its only one, with the sam
 arguments. A wrong call is charged, and the recorded turn follows it.
 
 What is replayed is never trained on: --kfold N leaves out a part of the tasks in
-turn, --train and --test name files, --prequential predicts each trajectory from
+turn, --prequential predicts each trajectory from
 those before it. A snapshot (a file .awo, see awo snapshot) as the first file is
 replayed as it is. Trials of one task stay together.
 
@@ -87,7 +84,6 @@ writing: good enough to replay, and not to act.
 		Example: `  awo replay traces/ --rules rules.yaml
   awo replay traces/ --kfold 5 --seed 1 --format json
   awo replay traces/ --exclude-tool think
-  awo replay --train monday/ --test tuesday/ --ablation
   awo replay traces/ --prequential --gate open
   awo replay inertia.awo today/`,
 		GroupID: cli.GroupCompile,
@@ -95,29 +91,18 @@ writing: good enough to replay, and not to act.
 	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UseExclude)
 	f := c.Flags()
 	addInertia(f)
-	f.StringSlice("train", nil, "`FILES` to train on; may be repeated")
-	f.StringSlice("test", nil, "`FILES` to replay; may be repeated")
 	f.Int("kfold", 5, "parts that the tasks are divided into, each replayed by what the others teach")
 	f.Bool("prequential", false, "predict each trajectory from those before it, then learn from it")
 	f.Var(cli.NewChoice("default", "autotool", "open"), "gate", "when calls may be made without the model; open means always")
 	f.String("recovery", "", "`TOOL` that the 3-gram with recovery calls after two failures in a row")
-	f.Bool("ablation", false, "also replay without each part of the default predictor (not with --prequential)")
 	return cli.Work(a, c, runReplay)
 }
 
-func (o *replayOptions) check(files []string) error {
+func (o *replayOptions) check() error {
 	if err := o.inertiaOptions.check(); err != nil {
 		return err
 	}
-	named := len(o.Train) + len(o.Test)
-	switch {
-	case named > 0 && len(files) > 0:
-		return cli.Usagef("name files either with --train and --test, or as arguments")
-	case named > 0 && (len(o.Train) == 0 || len(o.Test) == 0):
-		return cli.Usagef("--train and --test go together")
-	case named > 0 && o.Prequential:
-		return cli.Usagef("--prequential takes all files in order, and neither --train nor --test")
-	case o.KFold < 2:
+	if o.KFold < 2 {
 		return cli.Usagef("--kfold: %d is less than 2", o.KFold)
 	}
 	return nil
@@ -135,20 +120,12 @@ func (o *replayOptions) gate(predictor string) predict.Gate {
 }
 
 func runReplay(j *cli.Job, o replayOptions, files []string) error {
-	if err := o.check(files); err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	s, err := studyReplay(j, &o)
 	if err != nil {
 		return err
-	}
-	if len(o.Train) > 0 {
-		training, err := s.read(o.Train)
-		if err != nil {
-			return err
-		}
-		s.train = training
-		files = o.Test
 	}
 	files, err = s.takeSnapshot(files)
 	if err != nil {

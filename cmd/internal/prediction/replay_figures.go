@@ -17,7 +17,7 @@ type replayFigures struct {
 }
 
 type replaySplit struct {
-	Method   string `json:"method"` // kfold, files, snapshot, prequential
+	Method   string `json:"method"` // kfold, snapshot, prequential
 	Folds    int    `json:"folds"`  // 0 for other methods
 	Seed     uint64 `json:"seed"`
 	Tasks    int    `json:"tasks"`    // replayed
@@ -33,7 +33,6 @@ type replayed struct {
 	filling     []filling
 	reliability []replay.Bin // of the default predictor
 	sweeps      []sweep
-	ablation    []ablation
 }
 
 // ranking is how well a predictor guesses, over all turns of the model.
@@ -92,15 +91,6 @@ type sweep struct {
 	Coverage     stat.Figure `json:"coverage"`
 	Precision    stat.Figure `json:"precision"`
 	TurnsAvoided int         `json:"turns_avoided"`
-}
-
-type ablation struct {
-	Without      string      `json:"without"`
-	Top1         stat.Figure `json:"top1"`
-	LogLoss      stat.Figure `json:"log_loss_bits"`
-	Precision    stat.Figure `json:"precision"`
-	Coverage     stat.Figure `json:"coverage"`
-	TurnsAvoided stat.Figure `json:"turns_avoided"`
 }
 
 const (

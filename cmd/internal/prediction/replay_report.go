@@ -6,50 +6,8 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/predict"
 	"github.com/awo-dev/awo/predict/replay"
 )
-
-// ablate adds the figures of the default predictor without one part at a time.
-func (s *replayStudy) ablate(out *replayed) {
-	without := func(sources ...predict.Source) func(*replay.Options) {
-		return func(o *replay.Options) { o.Predictor.Fill.Without = sources }
-	}
-	variants := []struct {
-		name   string
-		gate   predict.Gate
-		change func(*replay.Options)
-	}{
-		{"nothing", predict.Gate{}, func(*replay.Options) {}},
-		{"contexts of more than 1 call", predict.Gate{}, func(o *replay.Options) { o.Model.Order = 1 }},
-		{"contexts of more than 2 calls", predict.Gate{}, func(o *replay.Options) { o.Model.Order = 2 }},
-		{"states (user, failure)", predict.Gate{}, func(o *replay.Options) { o.Model.NoState = true }},
-		{"Kneser-Ney counts", predict.Gate{}, func(o *replay.Options) { o.Model.Uniform = true }},
-		{"dependency edges", predict.Gate{}, without(predict.FromCall)},
-		{"key state", predict.Gate{}, without(predict.FromState)},
-		{"text", predict.Gate{}, without(predict.FromText)},
-		{"calibration", predict.Gate{}, func(o *replay.Options) { o.Uncalibrated = true }},
-		{"the limit to tools that read", predict.Gate{}, func(o *replay.Options) { o.Predictor.Any = true }},
-		{"the gate", predict.Gate{Open: true}, func(*replay.Options) {}},
-	}
-	for _, v := range variants {
-		options := s.options
-		options.Only = []string{replay.PredictorDefault}
-		v.change(&options)
-		runs := s.play(options)[replay.PredictorDefault]
-		gate := v.gate
-		if !gate.Open {
-			gate = s.o.gate(replay.PredictorDefault)
-		}
-		r, f := replay.Rank(runs, false), replay.Fire(runs, replay.Theta(replay.PredictorDefault, s.o.Cost), gate)
-		turns, _, _ := mostOf(runs, 0.8, gate)
-		out.ablation = append(out.ablation, ablation{
-			Without: v.name, Top1: stat.Ratio(r.Top1, r.N, nothingHere), LogLoss: stat.Finite(r.LogLoss, nothingHere),
-			Precision: stat.Ratio(f.Right, f.Fired, neverFires), Coverage: stat.Ratio(f.Fired, f.Turns, nothingHere), TurnsAvoided: turns,
-		})
-	}
-}
 
 // document lays the result out for people.
 func (s *replayStudy) document(out *replayed) *report.Document {
@@ -62,7 +20,6 @@ func (s *replayStudy) document(out *replayed) *report.Document {
 	d.Section("Calls without the model", firingTable(out), wrongTable(out), fillingTable(out))
 	d.Section("Are its probabilities right", reliabilityTable(out).IfAny())
 	d.Section("By threshold", replaySweepTable(out).IfAny())
-	d.Section("Ablation: without one part", replayAblationTable(out).IfAny())
 	return d
 }
 
@@ -101,8 +58,6 @@ func (s *replayStudy) about(out *replayed) report.Paragraph {
 	switch out.figures.Split.Method {
 	case "kfold":
 		text = fmt.Sprintf("The tasks are divided into %d parts, and each is replayed by what the others teach.", out.figures.Split.Folds)
-	case "files":
-		text = fmt.Sprintf("Trained on %s; the figures are of the files to test on.", cli.CountOf(len(s.train), "trajectory"))
 	case "snapshot":
 		text = "Predicted by the snapshot; the figures are held out only if it has not seen these traces."
 	case "prequential":
@@ -199,15 +154,4 @@ func replaySweepTable(out *replayed) *report.Table {
 	})
 	t.Most = len(shown)
 	return t
-}
-
-func replayAblationTable(out *replayed) *report.Table {
-	return report.TableOf("ablation", "", out.ablation, []report.Column{
-		{Key: "without", Words: true},
-		{Key: "top1", Title: "first right", Unit: "%"},
-		{Key: "log_loss_bits", Title: "log-loss", Unit: "bits", Digits: 3},
-		{Key: "precision", Unit: "%"},
-		{Key: "coverage", Unit: "%"},
-		{Key: "turns_avoided", Title: "most avoided at precision 80 %", Digits: report.Whole},
-	})
 }

@@ -20,7 +20,6 @@ type replayStudy struct {
 	effects *effects.Known
 	adapter *predict.Adapter
 	in      *cli.Intake // of what is replayed
-	train   []*predict.Run
 	test    []*predict.Run
 	options replay.Options
 }
@@ -96,8 +95,8 @@ func (s *replayStudy) read(files []string) (runs []*predict.Run, err error) {
 // split.
 func (s *replayStudy) play(options replay.Options) map[string][]replay.Replayed {
 	switch {
-	case s.train != nil || s.options.Ready != nil:
-		return replay.Replay(s.train, s.test, options)
+	case s.options.Ready != nil:
+		return replay.Replay(nil, s.test, options)
 	case s.o.Prequential:
 		return s.prequential(options)
 	}
@@ -173,9 +172,6 @@ func (s *replayStudy) result() *replayed {
 	}
 	out.reliability = replay.Reliability(all[replay.PredictorDefault], 10)
 	s.sweep(out, all)
-	if s.o.Ablation && !s.o.Prequential && s.options.Ready == nil {
-		s.ablate(out)
-	}
 	out.figures.Effects = s.saysEffects()
 	return out
 }
@@ -201,8 +197,6 @@ func (s *replayStudy) split() replaySplit {
 	switch {
 	case s.options.Ready != nil:
 		out.Method, out.Folds = "snapshot", 0
-	case s.train != nil:
-		out.Method, out.Folds = "files", 0
 	case s.o.Prequential:
 		out.Method, out.Folds = "prequential", 0
 	}

@@ -152,7 +152,6 @@ func (o *BacktestOptions) check() error {
 type BacktestFindings struct {
 	options BacktestOptions
 	result  *backtest.Result
-	best    *backtest.Outcome // nil if nothing saves anything
 }
 
 func backTest(j *cli.Job, o BacktestOptions, files []string) error {
@@ -232,7 +231,6 @@ func BackTest(j *cli.Job, in *cli.Intake, runs []*corpus.Run, set *rules.Set, me
 		return nil, err
 	}
 	j.Progress.Step("", 0, 0)
-	f.best = f.result.Best(backtest.Selection(o.Select))
 	return f, nil
 }
 

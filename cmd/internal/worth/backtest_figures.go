@@ -19,7 +19,6 @@ type Backtest struct {
 	Interactions []interaction
 	Agents       []recommend.Agent // of which all is the sum; empty where there is one
 
-	ByTurns     single            // the single technique that saves most, whatever is recommended
 	Recommended *recommend.Result // nil if it was not asked for
 }
 
@@ -73,7 +72,6 @@ type Technique struct {
 
 	ReadsJSON
 
-	Adoption  *adoptionJSON            `json:"adoption,omitempty"`
 	Intervals map[string]stat.Interval `json:"intervals"`
 	Notes     []string                 `json:"notes"`
 }
@@ -99,22 +97,6 @@ type ReadsJSON struct {
 	Rules  float64 `json:"rules"`        // mean over the parts
 }
 
-// adoptionJSON is what is left if agents use meta-tools as seldom or as often as
-// published.
-type adoptionJSON struct {
-	Low      float64 `json:"low"` // shares of tasks
-	High     float64 `json:"high"`
-	SavedLow float64 `json:"calling_turns_saved_low"`
-	SavedHi  float64 `json:"calling_turns_saved_high"`
-}
-
-// AdoptionLow and AdoptionHigh are the utilisation that was published for live
-// agents (AWO, Tables 7 and 9), as shares of tasks.
-const (
-	AdoptionLow  = 0.16
-	AdoptionHigh = 0.98
-)
-
 // interaction is what techniques save together beyond the sum of what each
 // saves.
 type interaction struct {
@@ -139,8 +121,8 @@ func (f *BacktestFindings) Backtest(in *cli.Intake) Backtest {
 	r := f.result
 	out := Backtest{
 		BacktestFigures: BacktestFigures{Input: in.JSON(), Split: splitFigures{string(r.By), r.Folds, r.TrainTasks, r.TestTasks, r.Trajectories, r.Unused}, Unknown: f.unknown()},
-		Techniques:      cli.Map(r.Techniques, f.technique), Interactions: cli.Map(r.Interactions, f.interaction),
-		Agents: cli.Map(r.Agents, recommend.AgentOf), ByTurns: f.inHindsight(), Recommended: recommend.Of(r),
+		Techniques:      cli.Map(r.Techniques, f.technique),
+		Agents:          cli.Map(r.Agents, recommend.AgentOf), Recommended: recommend.Of(r),
 	}
 	if out.Recommended != nil {
 		out.Recommendation = &out.Recommended.Figures
@@ -194,11 +176,7 @@ func (f *BacktestFindings) technique(o *backtest.Outcome) Technique {
 	case o.Name == "all" && o.CallingTurnsSaved > 0:
 		t.Notes = append(t.Notes, "an upper bound: an agent must choose the meta-tools, and what it then does, or does after a wrong call, may differ from what was recorded; published adoption concerns the turns attributed to patterns alone")
 	case o.CallingTurnsSaved > 0:
-		saved := float64(o.CallingTurnsSaved)
-		t.Adoption = &adoptionJSON{AdoptionLow, AdoptionHigh, AdoptionLow * saved, AdoptionHigh * saved}
-		t.Notes = append(t.Notes,
-			"an upper bound: an agent must choose the meta-tool, and what it then does may differ from what was recorded",
-			fmt.Sprintf("published agents used meta-tools in %.0f to %.0f %% of the tasks (AWO, Tables 7 and 9), which would leave %.0f to %.0f of these turns; one of their models made 4 and 19 %% more calls with meta-tools than without", 100*AdoptionLow, 100*AdoptionHigh, AdoptionLow*saved, AdoptionHigh*saved))
+		t.Notes = append(t.Notes, "an upper bound: an agent must choose the meta-tool, and what it then does may differ from what was recorded")
 	}
 	return t
 }

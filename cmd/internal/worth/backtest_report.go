@@ -17,49 +17,60 @@ import (
 func (f *BacktestFindings) document(in *cli.Intake, out Backtest) *report.Document {
 	d := &report.Document{Title: "Back-test", Answer: out.Recommended.Words(), Figures: out.BacktestFigures, Lines: report.ScreenLines}
 	if d.Answer == "" {
-		d.Answer = fmt.Sprintf("%s: %s.", out.ByTurns.options(), out.ByTurns.Reason)
+		d.Answer = f.most()
 	}
 	d.Add(in.Brief())
 	if f.result.Trajectories == 0 {
-		d.Add(f.SplitWords())
+		d.Add(f.splitWords())
 		return d
 	}
 	d.Add(recommend.AgentsTable(out.Agents), out.Recommended.Table())
 	d.Add(report.ShortTable{Table: savedTable(out)})
 	in.Findings.Section(d, 1)
 	d.Details()
-	d.Section("What would be saved", TurnsTable(out))
-	d.Section("What was read", in.Summary(), f.SplitWords())
+	f.Sections(d, out)
+	d.Section("What was read", in.Summary())
 	d.Section("All findings", in.Findings.Table())
-	for _, t := range []*report.Table{MoneyTable(out), TimeTable(out), BlindTable(out), ReadsTable(out)} {
+	return d
+}
+
+// Sections adds what each technique saves, and what is not known.
+func (f *BacktestFindings) Sections(d *report.Document, out Backtest) {
+	d.Section("What would be saved", f.splitWords(), turnsTable(out))
+	for _, t := range []*report.Table{moneyTable(out), timeTable(out), blindTable(out), readsTable(out)} {
 		if t != nil {
 			d.Add(t.View())
 		}
 	}
-	d.Add(report.TableOf("interactions", "", out.Interactions, []report.Column{{Key: "technique"}}).Hidden())
-	d.Section("Together", InteractionTable(out).View().IfAny())
-	r := out.ByTurns
-	heading := "Recommended"
-	if out.Recommended != nil {
-		heading = "If calling turns are all that counts"
-		if f.options.Select == string(backtest.SelectNet) {
-			heading = "The best single technique, chosen in hindsight"
-		}
-	}
-	d.Section(heading, report.Paragraph(fmt.Sprintf("%s: %s.", r.options(), r.Reason)))
+	together := report.TableOf("interactions", "What is saved together, less the sum of what each saves alone", out.Interactions, []report.Column{
+		{Key: "technique", Words: true},
+		{Key: "calling_turns_saved", Title: "turns saved"},
+		{Key: "calling_turns_saved", From: "intervals.calling_turns_saved", Title: "95 %"},
+		{Key: "tokens_saved", Title: "tokens saved", Digits: report.Whole},
+		{Key: "cost_saved_usd", Title: "saved", Unit: "USD", Digits: 4},
+	})
+	d.Add(together.IfAny())
 	d.Section("What cannot be known", report.List(out.Unknown))
 	var notes report.List
-	for _, t := range f.result.Techniques {
+	for _, t := range out.Techniques {
 		for _, note := range t.Notes {
-			notes = append(notes, t.Name+": "+note+".")
+			notes = append(notes, t.Technique+": "+note+".")
 		}
 	}
 	d.Section("Notes", notes)
-	return d
 }
 
-// SplitWords says which trajectories were compiled from, and which tried on.
-func (f *BacktestFindings) SplitWords() report.Paragraph {
+// most says which technique saves most calling turns.
+func (f *BacktestFindings) most() string {
+	best := f.result.Best(backtest.Selection(f.options.Select))
+	if best == nil {
+		return "No technique saves a calling turn or a token on tasks that it was not compiled from."
+	}
+	return fmt.Sprintf("Of single techniques %s saves most: at most %s of %s on tasks held out.", best.Name, report.Grouped(best.CallingTurnsSaved), cli.CountOf(best.CallingTurns, "calling turn"))
+}
+
+// splitWords says which trajectories were compiled from, and which tried on.
+func (f *BacktestFindings) splitWords() report.Paragraph {
 	r := f.result
 	switch r.By {
 	case backtest.SplitFolds:
@@ -87,7 +98,7 @@ var techniqueWords = map[string]string{
 	"all":       "patterns, inertia, prefetch, register",
 }
 
-// savedTable is TurnsTable for short text: what saves most stands first.
+// savedTable is turnsTable for short text: what saves most stands first.
 func savedTable(out Backtest) *report.Table {
 	sorted := slices.Clone(out.Techniques)
 	slices.SortStableFunc(sorted, func(a, b Technique) int { return cmp.Compare(b.CallingTurnsSaved, a.CallingTurnsSaved) })
@@ -103,8 +114,8 @@ func savedTable(out Backtest) *report.Table {
 	return table
 }
 
-// TurnsTable shows what each technique saves of calling turns.
-func TurnsTable(out Backtest) *report.Table {
+// turnsTable shows what each technique saves of calling turns.
+func turnsTable(out Backtest) *report.Table {
 	table := report.TableOf("techniques", "Held out: calling turns", out.Techniques, []report.Column{
 		{Key: "technique", Words: true},
 		{Key: "calling_turns_saved", Title: "turns saved"},
@@ -122,7 +133,7 @@ func TurnsTable(out Backtest) *report.Table {
 		table.Note("Of %s of %s that were tested on. Upper bounds: an agent must choose the meta-tool, and what it then does may differ from what was recorded.", cli.CountOf(first.CallingTurns, "calling turn"), cli.CountOf(first.LLMCalls, "model turn"))
 	}
 	table.Note("Exact in replay: places where a meta-tool would save a turn and made the recorded calls; only these count, and only where its inputs were known before. Meta-tools: the mean over the parts.")
-	table.Note("Published agents used meta-tools in %.0f to %.0f %% of the tasks: that share of a figure is what adoption leaves of it. One of their models made 4 and 19 %% more calls with meta-tools than without.", 100*AdoptionLow, 100*AdoptionHigh)
+	table.Note("Published agents used meta-tools in 16 to 98 %% of the tasks (AWO, Tables 7 and 9): that share of a figure is what adoption leaves of it. One of their models made 4 and 19 %% more calls with meta-tools than without.")
 	for _, note := range []string{emptyNote(out), antiNote(out)} {
 		table.NoteIf(note != "", "%s", note)
 	}
@@ -184,9 +195,9 @@ func stepsCell(f stat.Figure) report.Cell {
 	return report.FloatOf(f, 1)
 }
 
-// MoneyTable shows what each technique saves of tokens and money, with the
+// moneyTable shows what each technique saves of tokens and money, with the
 // definitions of its tools paid.
-func MoneyTable(out Backtest) *report.Table {
+func moneyTable(out Backtest) *report.Table {
 	table := report.TableOf("money", "Held out: tokens and money, definitions paid", out.Techniques, []report.Column{
 		{Key: "technique", Words: true},
 		{Key: "tokens_saved", Title: "tokens saved", Digits: report.Whole},
@@ -208,9 +219,9 @@ func MoneyTable(out Backtest) *report.Table {
 	return table
 }
 
-// BlindTable compares blind use of meta-tools with use that is chosen perfectly; nil
+// blindTable compares blind use of meta-tools with use that is chosen perfectly; nil
 // where none are offered.
-func BlindTable(out Backtest) *report.Table {
+func blindTable(out Backtest) *report.Table {
 	offers := slices.DeleteFunc(slices.Clone(out.Techniques), func(t Technique) bool { return t.Blind == nil })
 	if len(offers) == 0 {
 		return nil
@@ -231,8 +242,8 @@ func BlindTable(out Backtest) *report.Table {
 	return table
 }
 
-// ReadsTable says what was read ahead; nil if no technique does.
-func ReadsTable(out Backtest) *report.Table {
+// readsTable says what was read ahead; nil if no technique does.
+func readsTable(out Backtest) *report.Table {
 	var ahead []Technique
 	for _, t := range out.Techniques {
 		if t.Technique == "prefetch" || t.Technique == "all" {
@@ -255,9 +266,9 @@ func ReadsTable(out Backtest) *report.Table {
 	return table
 }
 
-// TimeTable says how long models took on the turns that would be saved; nil if no
+// timeTable says how long models took on the turns that would be saved; nil if no
 // turn records that.
-func TimeTable(out Backtest) *report.Table {
+func timeTable(out Backtest) *report.Table {
 	if len(out.Techniques) == 0 {
 		return nil
 	}
@@ -274,26 +285,6 @@ func TimeTable(out Backtest) *report.Table {
 		{Key: "model_seconds_saved_share", From: "intervals.model_seconds_saved_share", Title: "95 %", Share: true},
 	})
 	table.Note("Of %s seconds in which turns that record it waited for the model. Upper bounds, as the turns are; wrong calls of inertia take time that is not recorded.", report.Grouped(int(whole)))
-	return table
-}
-
-// InteractionTable says which part of a combination saves what, and what is lost or
-// gained against the sum of the parts.
-func InteractionTable(out Backtest) *report.Table {
-	table := report.NewTable("interactions", "",
-		report.Column{Key: "technique"},
-		report.Column{Key: "calling_turns_saved", Title: "turns saved", Align: report.Right},
-		report.Column{Key: "calling_turns_saved", Title: "95 %", Interval: true},
-		report.Column{Key: "tokens_saved", Title: "tokens saved", Align: report.Right},
-		report.Column{Key: "cost_saved_usd", Title: "saved", Unit: "USD", Align: report.Right},
-	)
-	for _, x := range out.Interactions {
-		for _, a := range x.Attributed {
-			table.Add(report.Text("in "+x.Technique+", by "+a.Technique), report.Int(a.CallingTurnsSaved), report.Text(""), report.Text(""), report.Text(""))
-		}
-		table.Add(report.Text("interaction"), report.Int(x.CallingTurnsSaved), report.Range(x.Intervals["calling_turns_saved"], 0), report.IntOf(x.TokensSaved), report.FloatOf(x.CostSavedUSD, 4))
-	}
-	table.Note("Each call is attributed to one technique. The interaction is what is saved together, less the sum of what each saves alone.")
 	return table
 }
 

@@ -96,24 +96,35 @@ func (f *CostFindings) document(in *cli.Intake) *report.Document {
 	}
 	d.Add(in.Brief())
 	some := out.Turns > 0
+	if len(f.periods) > 0 {
+		d.Section("By "+f.options.By, periodTable(f.periods))
+	}
+	f.Sections(d, out)
+	if some && f.lazy != nil {
+		lazySections(d, f.lazy)
+	}
+	d.Section("What was read", in.Summary())
+	return d
+}
+
+// Sections adds what models, tools, habits and days cost: the first two, and details.
+func (f *CostFindings) Sections(d *report.Document, out Costs) {
+	some := out.Turns > 0
 	only := func(shown bool, t *report.Table) *report.Table {
 		if !some || !shown {
 			return t.Hidden()
 		}
 		return t
 	}
-	models, tools := CostTable("models", "model", out.Models), CostToolTable(out)
+	models, tools := costTable("models", "model", out.Models), toolTable(out)
 	models.Brief, tools.Brief = 3, 6
-	if len(f.periods) > 0 {
-		d.Section("By "+f.options.By, periodTable(f.periods))
-	}
 	d.Section("By model", only(true, models))
 	if some && (len(out.Models) == 1 || len(f.periods) > 0) { // the answer says it all but the name
 		d.Sections[len(d.Sections)-1].Detail = true
 	}
 	d.Section("By tool", only(true, tools))
 	d.Details()
-	d.Section("What was read", in.Summary(), f.Total(out))
+	d.Section("Tokens", f.total(out))
 	d.Section("What cannot be known", report.List(out.Unknown))
 	d.Add(priceTable(out.Prices).Hidden())
 	if some && out.Unpriced < out.Turns {
@@ -132,18 +143,14 @@ func (f *CostFindings) document(in *cli.Intake) *report.Document {
 	if some && out.Estimated > out.Unscaled {
 		d.Section("Scaling of counted tokens", fitTable(out.Fit).View())
 	}
-	d.Section("By agent", only(len(out.Agents) > 1, CostTable("agents", "agent", out.Agents)))
+	d.Section("By agent", only(len(out.Agents) > 1, costTable("agents", "agent", out.Agents)))
 	if len(out.Groups) > 0 {
-		d.Section("By "+out.By, only(true, CostTable("groups", out.By, out.Groups)))
+		d.Section("By "+out.By, only(true, costTable("groups", out.By, out.Groups)))
 	}
 	d.Section("By outcome", only(len(out.Outcomes) > 1 || some && out.Outcomes[0].Name != "unknown", outcomeTable(out)))
-	d.Section("Habits that cost most", only(len(out.Habits) > 0, ExpensiveHabits(out)))
-	d.Section("By day", only(len(out.Days) > 1, CostTable("days", "day", out.Days)))
-	d.Section("Most expensive trajectories", only(len(out.Dearest) > 0, CostTable("dearest", "trajectory", out.Dearest)))
-	if some && f.lazy != nil {
-		lazySections(d, f.lazy)
-	}
-	return d
+	d.Section("Habits that cost most", only(len(out.Habits) > 0, habitTable(out)))
+	d.Section("By day", only(len(out.Days) > 1, costTable("days", "day", out.Days)))
+	d.Section("Most expensive trajectories", only(len(out.Dearest) > 0, costTable("dearest", "trajectory", out.Dearest)))
 }
 
 // nothing says why there are no figures.
@@ -204,8 +211,8 @@ func (l *amounts) basis() string {
 	return fmt.Sprintf("as recorded for %.0f %% of the turns, at list prices for the others", 100*float64(l.RecordedTurns)/float64(l.Turns))
 }
 
-// Total says in a sentence what everything cost.
-func (f *CostFindings) Total(out Costs) report.Paragraph {
+// total says in a sentence what everything cost.
+func (f *CostFindings) total(out Costs) report.Paragraph {
 	t := &out.amounts
 	if t.Turns == 0 {
 		return report.Paragraph(out.nothing())
@@ -228,8 +235,8 @@ func (f *CostFindings) Total(out Costs) report.Paragraph {
 	return report.Paragraph(b.String())
 }
 
-// CostTable shows lines of costs; key is what each of them is about.
-func CostTable(id, key string, lines []CostLine) *report.Table {
+// costTable shows lines of costs; key is what each of them is about.
+func costTable(id, key string, lines []CostLine) *report.Table {
 	table := report.TableOf(id, "", lines, []report.Column{
 		{Key: key, From: "name", Max: 44, Empty: "(not recorded)"},
 		{Key: "trajectories", Hide: key == "trajectory"},
@@ -240,13 +247,13 @@ func CostTable(id, key string, lines []CostLine) *report.Table {
 		{Key: "paid_usd", Title: "cost", Unit: "USD", Digits: 4},
 		{Key: "cost_usd", Title: "list price", Unit: "USD", Digits: 4, Hide: !slices.ContainsFunc(lines, func(l CostLine) bool { return l.RecordedTurns > 0 })},
 	})
-	table.Most = LinesShown
+	table.Most = linesShown
 	table.NoteIf(id == "models", "Trajectories count for the model that they begin with. Cached tokens are part of the input tokens.")
 	return table
 }
 
-// LinesShown is how many lines of a table the text shows.
-const LinesShown = 31
+// linesShown is how many lines of a table the text shows.
+const linesShown = 31
 
 func priceTable(prices []price) *report.Table {
 	return report.TableOf("prices", "Prices used, US dollars for a million tokens", prices, []report.Column{
@@ -296,7 +303,7 @@ func fitName(f *cost.Factors) string {
 }
 
 func outcomeTable(out Costs) *report.Table {
-	table := CostTable("outcomes", "outcome", out.Outcomes)
+	table := costTable("outcomes", "outcome", out.Outcomes)
 	var usd float64
 	solved := 0
 	for _, l := range out.Outcomes {
@@ -311,8 +318,8 @@ func outcomeTable(out Costs) *report.Table {
 	return table
 }
 
-// CostToolTable shows what the turns cost that call each tool.
-func CostToolTable(out Costs) *report.Table {
+// toolTable shows what the turns cost that call each tool.
+func toolTable(out Costs) *report.Table {
 	table := report.TableOf("tools", "", out.Tools, []report.Column{
 		{Key: "tool", Max: 44, Empty: "(turns without a call)"},
 		{Key: "calls"},
@@ -327,8 +334,8 @@ func CostToolTable(out Costs) *report.Table {
 	return table
 }
 
-// ExpensiveHabits shows the pairs of calls whose second decisions cost most.
-func ExpensiveHabits(out Costs) *report.Table {
+// habitTable shows the pairs of calls whose second decisions cost most.
+func habitTable(out Costs) *report.Table {
 	table := report.TableOf("habits", "", out.Habits, []report.Column{
 		{Key: "first", From: "tools.0", Max: 40},
 		{Key: "second", From: "tools.1", Title: "then", Max: 40},

@@ -193,7 +193,7 @@ func periodTable(list []period) *report.Table {
 		effect("by_turns_usd", "by turns"), effect("by_tokens_usd", "by tokens"), effect("by_price_usd", "by price"),
 		{Key: "failing_more", Title: "fails more", Max: 32},
 	})
-	table.Most, table.Brief = LinesShown, 10
+	table.Most, table.Brief = linesShown, 10
 	table.Note("A change is that of the cost since the period before, in parts that add up to it: more trajectories, other shares of models, more turns a trajectory, more tokens a turn, and what a token costs (prices, caching, the share of output).")
 	return table.IfAny()
 }

@@ -278,65 +278,6 @@
     draw();
   };
 
-  // The graph of states: nodes are states, edges are calls.
-  apps["state-graph"] = (root, data) => {
-    const edges = data.edges.map(([from, to, call, count]) => ({ from, to, call, count }));
-    const into = data.states.map((_, i) => edges.filter((e) => e.to === i && e.from !== i).sort((a, b) => b.count - a.count));
-    const name = (i) => (i === 0 ? "start" : `state ${data.states[i].state}`);
-    const stateID = nextID();
-    const chosen = make("select", { id: stateID }, make("option", { value: "" }, "none"));
-    data.states.forEach((s, i) => chosen.append(make("option", { value: i }, `${name(i)}${into[i].length ? `, after ${short(data.tools[into[i][0].call], 40)}` : ""}`)));
-    const { closer, farther, fit } = zoomers(() => cy);
-    const canvas = make("div", { class: "map", role: "img", "aria-label": "Graph of states: the table below counts them, and the list beside it says what is chosen" });
-    const details = make("div", { class: "details", role: "region", "aria-label": "Details of the state that is chosen", "aria-live": "polite", tabindex: 0 });
-    root.append(
-      make("div", { class: "controls" }, make("label", { for: stateID }, "state "), chosen, closer, farther, fit),
-      make("div", { class: "map-and-details" }, canvas, details));
-    let cy;
-    const draw = () => {
-      const most = Math.max(1, ...edges.map((e) => e.count));
-      const elements = data.states.map((s, i) => ({
-        data: { id: `n${i}`, state: i, ...box([i === 0 ? "start" : short(into[i].length ? data.tools[into[i][0].call] : name(i), 28), countOf(s.visits, "visit")]) },
-        classes: i === 0 ? "end" : s.joins ? "joined" : "",
-      }));
-      const between = new Map();
-      for (const e of edges) {
-        const key = `${e.from} ${e.to}`;
-        between.set(key, { ...e, count: e.count + (between.get(key)?.count ?? 0) });
-      }
-      let k = 0;
-      for (const e of between.values()) elements.push({ data: { id: `e${k++}`, source: `n${e.from}`, target: `n${e.to}`, text: number(e.count), width: 1 + 5 * Math.sqrt(e.count / most) } });
-      cy?.destroy();
-      cy = cytoscape({ container: canvas, elements, userZoomingEnabled: false, style: graphStyle(), layout: { name: "dagre", rankDir: "LR", nodeSep: 12, rankSep: 45, animate: false } });
-      cy.on("tap", "node", (ev) => choose(ev.target.data("state")));
-      cy.on("tap", (ev) => { if (ev.target === cy) choose(null); });
-      if (chosen.value !== "") mark(Number(chosen.value));
-    };
-    const mark = (i) => {
-      cy.elements().removeClass("chosen apart");
-      if (i == null) return;
-      const node = cy.getElementById(`n${i}`);
-      cy.elements().not(node.closedNeighborhood()).addClass("apart");
-      node.connectedEdges().union(node).addClass("chosen");
-    };
-    const list = (some, other) => make("ul", {}, ...some.slice(0, 8).map((e) => make("li", {}, make("code", {}, short(data.calls[e.call], 90)), `, ${countOf(e.count, "time")}, ${other(e)}`)));
-    const choose = (i) => {
-      mark(i);
-      chosen.value = i == null ? "" : i;
-      if (i == null) return details.replaceChildren(make("p", {}, "Choose a state. Boxes bear the call that most often led there; a double frame is a state in which rules made different histories one."));
-      const s = data.states[i];
-      const facts = [["visits", number(s.visits)], ["runs that end here", number(s.ends)]];
-      if (s.joins) facts.push(["alike here", s.joins.join(", ") || "by what came before"], ["by the rules", s.rules ? s.rules.join(", ") : "none here: it had happened before"]);
-      details.replaceChildren(make("h3", {}, name(i)), fields(facts),
-        make("h4", {}, "Comes from"), list(into[i], (e) => `from ${name(e.from)}`),
-        make("h4", {}, "Goes on with"), list(edges.filter((e) => e.from === i).sort((a, b) => b.count - a.count), (e) => (e.to === i ? "and stays" : `to ${name(e.to)}`)));
-    };
-    chosen.addEventListener("change", () => choose(chosen.value === "" ? null : Number(chosen.value)));
-    dark.addEventListener("change", draw);
-    draw();
-    choose(null);
-  };
-
   // Timelines: one row a run, one mark a call.
   apps.timelines = (root, data) => {
     const hue = (i) => Math.round((i * 137.508) % 360);
@@ -425,17 +366,7 @@
     choose();
   };
 
-  // What is further down is drawn when it is come to, or printed.
   for (const root of document.querySelectorAll("[data-app]")) {
-    const run = () => apps[root.dataset.app](root, JSON.parse(root.querySelector('script[type="application/json"]').textContent));
-    if (root.dataset.app !== "state-graph" || !globalThis.IntersectionObserver) {
-      run();
-      continue;
-    }
-    let drawn = false;
-    const once = () => { if (!drawn) { drawn = true; near.disconnect(); run(); } };
-    const near = new IntersectionObserver((seen) => { if (seen.some((e) => e.isIntersecting)) once(); }, { rootMargin: "600px" });
-    near.observe(root);
-    addEventListener("beforeprint", once);
+    apps[root.dataset.app](root, JSON.parse(root.querySelector('script[type="application/json"]').textContent));
   }
 })();
