@@ -38,10 +38,6 @@ func TestSummaryAnalyzes(t *testing.T) {
 				want := counts(t, runLine(t, "analyze "+file+counted+" --by model --permutations 0"))
 				got := counts(t, runLine(t, "analyze "+part+strings.ReplaceAll(counted, " --min-length 2 --drop-failed", "")+" --by model --permutations 0"))
 				compareFigures(t, "", want, got)
-				of := func(v any) string { return jsonText(t, v.(map[string]any)["chains"]) }
-				if of(got) != of(want) || strings.Count(of(want), "calls_less") < 20 { // to the last digit of what is drawn
-					t.Errorf("chains are\n%s, want\n%s", of(got), of(want))
-				}
 			}
 		})
 	}

@@ -63,7 +63,7 @@ var commands = []command{
 	{"replay", true, []string{"replay {in}"}},
 	{"register", false, []string{"register {in}"}},
 	{"report", false, []string{"report {in} --backtest never"}},
-	{"show", false, []string{"show {in} --limit 0"}},
+	{"show", false, []string{"show {in}"}},
 	{"tools graph", false, []string{"tools graph {in}"}},
 	{"tools subset", false, []string{"tools subset {in}"}},
 	{"rules suggest", false, []string{"rules suggest {in}"}},

@@ -216,20 +216,3 @@ func (r *Ranker) Rank(text string) []Ranked {
 	}
 	return out
 }
-
-// Tools returns the names of all tools, in their order.
-func (r *Ranker) Tools() []string { return r.base.corpus.catalog.Names() }
-
-// Check returns the recall of the K best tools on tasks that the ranker was not
-// trained on.
-func (r *Ranker) Check(tasks []Task, seed uint64) Estimate {
-	c := NewCorpus(r.base.corpus.catalog, tasks, nil)
-	scores := make([]float64, len(r.base.corpus.documents))
-	s := r.base.scratch()
-	var list []ranking
-	for i := range c.tasks {
-		r.scores(r.base.corpus.vocabulary.Terms(termsOf(c.tasks[i].text)), s, scores)
-		list = append(list, newRanking(i, scores, c.tasks[i].used))
-	}
-	return c.estimate(list, seed, func(x *ranking) float64 { return x.recallAt(r.k) })
-}

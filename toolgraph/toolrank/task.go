@@ -84,20 +84,6 @@ func scenarios(tasks []Task, name func(*Task) string) bool {
 	return true
 }
 
-// GroupBy makes what a pattern matches in a task's group its group, or its first
-// submatch; where it does not match the group stays.
-func GroupBy(tasks []Task, pattern *regexp.Regexp) {
-	for i := range tasks {
-		m := pattern.FindStringSubmatch(tasks[i].Group)
-		switch {
-		case len(m) > 1:
-			tasks[i].Group = m[1]
-		case len(m) == 1:
-			tasks[i].Group = m[0]
-		}
-	}
-}
-
 // mostText bounds the words of a task that are compared.
 const mostText = 2000
 

@@ -17,6 +17,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/gateway/compare"
+	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/metatool/replay"
 	"github.com/awo-dev/awo/prefetch/stored"
@@ -238,19 +239,24 @@ func readEstimate(name string) (map[string]*Prediction, error) {
 		Hi *float64 `json:"hi"`
 	}
 	var file struct {
-		Schema     string `json:"schema"`
-		Techniques []struct {
-			Technique string             `json:"technique"`
-			Turns     float64            `json:"calling_turns"`
-			Share     *float64           `json:"calling_turns_saved_share"`
-			Intervals map[string]*bounds `json:"intervals"`
-		} `json:"techniques"`
+		Schema  string
+		Command string
+		Tables  struct {
+			Techniques struct {
+				Rows []struct {
+					Technique string             `json:"technique"`
+					Turns     float64            `json:"calling_turns"`
+					Share     *float64           `json:"calling_turns_saved_share"`
+					Intervals map[string]*bounds `json:"intervals"`
+				}
+			}
+		}
 	}
-	if err := json.Unmarshal(data, &file); err != nil || file.Schema != "awo.backtest/v1" {
-		return nil, diag.New(diag.Pos{File: name}, "estimate-invalid", "this is no result of `awo backtest --format json` (awo.backtest/v1)")
+	if err := json.Unmarshal(data, &file); err != nil || file.Schema != report.Schema || file.Command != "backtest" {
+		return nil, diag.New(diag.Pos{File: name}, "estimate-invalid", "this is no result of `awo backtest --format json`")
 	}
 	all := map[string]*Prediction{}
-	for _, t := range file.Techniques {
+	for _, t := range file.Tables.Techniques.Rows {
 		if t.Share == nil {
 			continue
 		}

@@ -55,7 +55,6 @@ Argument values are shown as ordinals such as ‹v1›; --show-values shows them
 	f.String("explain", "", "say what the rules made of a call of the trajectory with this `ID`")
 	f.Int("call", 1, "with --explain: the `N`th call, from 1, calls that rules drop included")
 	f.String("diff", "", "say what these rules change on the traces, compared with the rules in this `FILE`")
-	f.Int("threshold", 5, "with --diff: support that a chain of calls needs")
 	f.Var(cli.NewChoice("no", "print", "write", "check"), "fmt", "format the rule files")
 	f.Var(cli.NewChoice(append([]string{""}, builtinNames()...)...), "builtin", "print the set of rules with this `NAME`")
 	f.Bool("schema", false, "print the JSON Schema of rule files")
@@ -64,14 +63,13 @@ Argument values are shown as ordinals such as ‹v1›; --show-values shows them
 
 // checkOptions are the flags of `awo rules check`.
 type checkOptions struct {
-	FailOn    string `mapstructure:"fail-on"`
-	Explain   string `mapstructure:"explain"`
-	Call      int    `mapstructure:"call"`
-	Diff      string `mapstructure:"diff"`
-	Threshold int    `mapstructure:"threshold"`
-	Fmt       string `mapstructure:"fmt"`
-	Builtin   string `mapstructure:"builtin"`
-	Schema    bool   `mapstructure:"schema"`
+	FailOn  string `mapstructure:"fail-on"`
+	Explain string `mapstructure:"explain"`
+	Call    int    `mapstructure:"call"`
+	Diff    string `mapstructure:"diff"`
+	Fmt     string `mapstructure:"fmt"`
+	Builtin string `mapstructure:"builtin"`
+	Schema  bool   `mapstructure:"schema"`
 }
 
 // checkFigures are those of `awo rules check`.

@@ -15,8 +15,12 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// diffFolds is how many parts the tasks are divided into for the held-out loss.
-const diffFolds = 10
+// heldOutFolds is how many parts the tasks are divided into for a held-out loss, and
+// chainSupport how many trajectories must follow a meta-tool whose turns are counted.
+const (
+	heldOutFolds = 10
+	chainSupport = 5
+)
 
 // diffFigures are those of `awo rules check --diff`.
 type diffFigures struct {
@@ -55,9 +59,6 @@ func diffRules(j *cli.Job, o checkOptions, args []string) error {
 	if len(files) != 1 || len(traces) == 0 {
 		return cli.Usagef("--diff wants one rule file, new or changed, and then files or folders of traces")
 	}
-	if o.Threshold < 1 {
-		return cli.Usagef("--threshold: %d is less than 1", o.Threshold)
-	}
 	names := [2]string{o.Diff, files[0]}
 	var sets [2]*rules.Set
 	var mergers [2]*merge.Merger
@@ -87,11 +88,11 @@ func diffRules(j *cli.Job, o checkOptions, args []string) error {
 	var chains [2][]changedChain
 	for i, change := range []string{"removed", "added"} {
 		merged := mergers[i].Merged()
-		found := candidate.Extract(merged, candidate.Options{Threshold: o.Threshold})
+		found := candidate.Extract(merged, candidate.Options{Threshold: chainSupport})
 		stats := merged.Graph.Statistics()
 		sides = append(sides, mergedFigures{
 			File: names[i], Rules: len(sets[i].Rules), States: stats.States, Edges: stats.Edges,
-			Bits: stat.Finite(losses[i].Bits(diffFolds, j.Seed), "a held-out loss needs two tasks with calls"), MetaTools: len(found.Candidates), TurnsSaved: found.TurnsSaved(),
+			Bits: stat.Finite(losses[i].Bits(heldOutFolds, j.Seed), "a held-out loss needs two tasks with calls"), MetaTools: len(found.Candidates), TurnsSaved: found.TurnsSaved(),
 		})
 		for k := range found.Candidates {
 			c := found.Candidates[k]
@@ -104,7 +105,7 @@ func diffRules(j *cli.Job, o checkOptions, args []string) error {
 	}
 	changed := changedRules(sets[0], sets[1])
 	moved, same := changedChains(chains[0], chains[1])
-	return j.Result(diffDocument(in, o, sides, changed, moved, same))
+	return j.Result(diffDocument(in, sides, changed, moved, same))
 }
 
 // changedRules returns the rules that are not the same in two sets, those of the old
@@ -168,7 +169,7 @@ func changedChains(old, now []changedChain) (changed []changedChain, same int) {
 	return changed, same
 }
 
-func diffDocument(in *cli.Intake, o checkOptions, sides []mergedFigures, changed []changedRule, moved []changedChain, same int) *report.Document {
+func diffDocument(in *cli.Intake, sides []mergedFigures, changed []changedRule, moved []changedChain, same int) *report.Document {
 	old, now := &sides[0], &sides[1]
 	d := &report.Document{Title: "What the change of rules changes", Figures: diffFigures{in.JSON(), same}, Answer: fmt.Sprintf("Rules that differ: %d; the traces lead through %s states, now %s, and meta-tools would save at most %s turns, now %s.",
 		len(changed), report.Grouped(old.States), report.Grouped(now.States), report.Grouped(old.TurnsSaved), report.Grouped(now.TurnsSaved))}
@@ -182,7 +183,7 @@ func diffDocument(in *cli.Intake, o checkOptions, sides []mergedFigures, changed
 		{Key: "meta_tools", Title: "meta-tools"},
 		{Key: "turns_saved", Title: "turns saved"},
 	})
-	figures.Note("Meta-tools are chains of calls from one state with a support of %d or more; turns saved are an upper bound. Bits: what the tool of the next call costs to predict from the state, on tasks that the model has not seen.", o.Threshold)
+	figures.Note("Meta-tools are chains of calls from one state with a support of %d or more; turns saved are an upper bound. Bits: what the tool of the next call costs to predict from the state, on tasks that the model has not seen.", chainSupport)
 	chains := report.TableOf("meta_tools", "Meta-tools", moved, []report.Column{{Key: "change", Words: true}, {Key: "tools", Wrap: true, Join: " → "}, {Key: "support"}, {Key: "turns_saved", Title: "turns saved"}})
 	chains.Note("In both: %s of the same tools.", cli.CountOf(same, "meta-tool"))
 	d.Add(figures, report.TableOf("rules", "Rules", changed, []report.Column{{Key: "rule", From: "id"}, {Key: "change", Words: true}, {Key: "old", Wrap: true, Words: true}, {Key: "new", Wrap: true, Words: true}}), chains)

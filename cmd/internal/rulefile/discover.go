@@ -22,6 +22,9 @@ import (
 // modelKey is the variable of the environment with the key of a model.
 const modelKey = "AWO_MODEL_KEY"
 
+// shownRuns is how many runs a round shows to the model.
+const shownRuns = 8
+
 // discoverOptions are the flags of `awo rules discover`.
 type discoverOptions struct {
 	Model             string  `mapstructure:"model"`
@@ -32,12 +35,7 @@ type discoverOptions struct {
 	Rounds            int     `mapstructure:"rounds"`
 	MaxTokens         int64   `mapstructure:"max-tokens"`
 	MaxMoney          float64 `mapstructure:"max-money"`
-	InputPrice        float64 `mapstructure:"input-price"`
-	OutputPrice       float64 `mapstructure:"output-price"`
-	Shown             int     `mapstructure:"shown"`
 	MaxContradictions float64 `mapstructure:"max-contradictions"`
-	Folds             int     `mapstructure:"folds"`
-	Threshold         int     `mapstructure:"threshold"`
 	Explain           bool    `mapstructure:"explain"`
 }
 
@@ -78,12 +76,7 @@ their arguments, are sent as the traces have them.
 	f.Int("rounds", 5, "at most so many rounds")
 	f.Int64("max-tokens", 0, "stop when questions and answers have so many tokens together (0: no limit)")
 	f.Float64("max-money", 0, "stop when the exchanges have cost so many dollars (0: no limit)")
-	f.Float64("input-price", 0, "dollars for a million tokens of questions, in the place of the model's list price")
-	f.Float64("output-price", 0, "dollars for a million tokens of answers, likewise")
-	f.Int("shown", 8, "runs that a round shows to the model")
 	f.Float64("max-contradictions", 0.01, "the largest share of a rule's checks that may fail, from 0 to 1")
-	f.Int("folds", 10, "parts that the held-out tasks are divided into for the cost of the next call")
-	f.Int("threshold", 5, "support of the meta-tools whose turns are counted")
 	f.Bool("explain", false, "say what was refused, and why")
 	return cli.Work(a, c, discoverRules)
 }
@@ -166,36 +159,24 @@ func (o *discoverOptions) check() error {
 	switch {
 	case !(o.MaxContradictions >= 0 && o.MaxContradictions <= 1):
 		return cli.Usagef("--max-contradictions: %g is not between 0 and 1", o.MaxContradictions)
-	case o.Folds < 2:
-		return cli.Usagef("--folds: %d is less than 2", o.Folds)
 	case o.Rounds < 1:
 		return cli.Usagef("--rounds: %d is less than 1", o.Rounds)
-	case o.Shown < 1:
-		return cli.Usagef("--shown: %d is less than 1", o.Shown)
-	case o.Threshold < 1:
-		return cli.Usagef("--threshold: %d is less than 1", o.Threshold)
-	case !(o.MaxMoney >= 0) || !(o.InputPrice >= 0) || !(o.OutputPrice >= 0) || o.MaxTokens < 0:
-		return cli.Usagef("a budget or a price is negative")
+	case !(o.MaxMoney >= 0) || o.MaxTokens < 0:
+		return cli.Usagef("a budget is negative")
 	}
 	return nil
 }
 
-// price returns what tokens of the model cost: as given, else its list price of today,
-// which is the one without an end; nil if neither is known, which a budget of money wants.
+// price returns the list price of the model of today, which is the one without an end; nil if
+// it is not known, which a budget of money wants.
 func (o *discoverOptions) price(j *cli.Job) (*cost.Price, error) {
-	if o.InputPrice > 0 || o.OutputPrice > 0 {
-		return &cost.Price{Input: o.InputPrice, Output: o.OutputPrice}, nil
-	}
 	table, err := j.PriceTable()
 	if err != nil {
 		return nil, err
 	}
 	price := table.Lookup(o.ModelName, time.Time{})
 	if price == nil && o.MaxMoney > 0 {
-		if o.ModelName == "" {
-			return nil, cli.Usagef("--max-money: what tokens cost is not known without --model-name, or --input-price and --output-price")
-		}
-		return nil, cli.Usagef("--max-money: no price is known for %q: give --prices, or --input-price and --output-price", o.ModelName)
+		return nil, cli.Usagef("--max-money: no price is known for %q: give --model-name and --prices", o.ModelName)
 	}
 	return price, nil
 }
@@ -209,8 +190,8 @@ func discoverRules(j *cli.Job, o discoverOptions, files []string) error {
 		return err
 	}
 	options := discover.Options{
-		Rounds: o.Rounds, MaxTokens: o.MaxTokens, MaxCost: o.MaxMoney, Sample: o.Shown, ShowValues: j.ShowValues, Seed: j.Seed,
-		Tolerance: o.MaxContradictions, Folds: o.Folds, Threshold: o.Threshold,
+		Rounds: o.Rounds, MaxTokens: o.MaxTokens, MaxCost: o.MaxMoney, Sample: shownRuns, ShowValues: j.ShowValues, Seed: j.Seed,
+		Tolerance: o.MaxContradictions, Folds: heldOutFolds, Threshold: chainSupport,
 		Progress: func(round int, a llm.Answer) {
 			j.Log.Debug("a round is done", "round", round, "input tokens", a.InputTokens, "output tokens", a.OutputTokens)
 		},

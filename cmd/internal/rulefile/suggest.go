@@ -1,13 +1,10 @@
 package rulefile
 
 import (
-	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -25,11 +22,8 @@ import (
 // suggestOptions are the flags of `awo rules suggest`.
 type suggestOptions struct {
 	MaxContradictions float64 `mapstructure:"max-contradictions"`
-	Folds             int     `mapstructure:"folds"`
 	Explain           bool    `mapstructure:"explain"`
 	Out               string  `mapstructure:"out"`
-
-	compact bool // as few lines as it takes
 }
 
 func newSuggest(a *cli.App) *cobra.Command {
@@ -45,9 +39,7 @@ predict the next call no worse on tasks that were not seen, and to be contradict
 no trace. The file holds no values of arguments, but words in urls that tasks share.
 
 One comment a rule says what speaks for it; --explain says all that was measured, and
-what was tried and rejected. What is printed is one screen: where there are more rules,
-those that are worth most, as a file that is complete in itself. --out writes all rules
-into a file, and --details prints them. --rules goes on from a rule file: its rules stand, and
+what was tried and rejected. --out writes the rules into a file. --rules goes on from a rule file: its rules stand, and
 what they speak of is left alone.
 
 The rules are a first draft: read them, and ask other traces with
@@ -63,9 +55,8 @@ The rules are a first draft: read them, and ask other traces with
 	cli.Uses(c, cli.UseTraces, cli.UseRules)
 	f := c.Flags()
 	f.Bool("explain", false, "say all that was measured of each rule, and what was rejected")
-	f.String("out", "", "write all rules into this `FILE`")
+	f.String("out", "", "write the rules into this `FILE`")
 	f.Float64("max-contradictions", 0.01, "the largest share of observations that may speak against a rule, from 0 to 1")
-	f.Int("folds", 10, "parts that the tasks are divided into for the held-out loss")
 	return cli.Work(a, c, suggestRules)
 }
 
@@ -114,9 +105,6 @@ func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
 	if !(o.MaxContradictions >= 0 && o.MaxContradictions <= 1) {
 		return cli.Usagef("--max-contradictions: %g is not between 0 and 1", o.MaxContradictions)
 	}
-	if o.Folds < 2 {
-		return cli.Usagef("--folds: %d is less than 2", o.Folds)
-	}
 	var base *rules.Set
 	if j.RuleFile != "" {
 		var err error
@@ -130,7 +118,7 @@ func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
 	}
 	defer in.Close()
 	in.Statuses = nil // the built-in patterns are what status rules are drafted from
-	suggester := suggest.NewSuggester(suggest.Options{Rules: base, Tolerance: o.MaxContradictions, Folds: o.Folds, Seed: j.Seed})
+	suggester := suggest.NewSuggester(suggest.Options{Rules: base, Tolerance: o.MaxContradictions, Folds: heldOutFolds, Seed: j.Seed})
 	for t, err := range in.All() {
 		if err != nil {
 			return err
@@ -138,7 +126,7 @@ func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
 		suggester.Add(t)
 	}
 	found := suggester.Suggest()
-	source, err := suggestedFile(found, found.Rules, o, j.RuleFile, j.ReadFile)
+	source, err := suggestedFile(found, o, j.RuleFile, j.ReadFile)
 	if err != nil {
 		return err
 	}
@@ -155,89 +143,14 @@ func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
 				cli.CountOf(found.Trajectories, "trajectory"), cli.CountOf(found.Before.States, "state"), report.Grouped(found.After.States))
 			return nil
 		}
-		if !j.Details && !o.Explain && bytes.Count(source, []byte("\n")) > screenLines {
-			o.compact = true
-			if source, err = suggestedFile(found, worthMost(found.Rules), o, j.RuleFile, j.ReadFile); err != nil {
-				return err
-			}
-		}
 		j.Printf("%s", source)
 		return nil
 	}
 	return j.Result(suggestionDocument(in, found, source))
 }
 
-// screenLines is how many lines are printed without --details, aroundRules how many of
-// them are no rules.
-const (
-	screenLines = 50
-	aroundRules = 8
-	screenWidth = 100
-)
-
-// worthMost returns the rules that are worth most, in their order, as many as fit a
-// screen: those that tell failures first, then by how many states they make one, then
-// by what was observed for them.
-func worthMost(all []suggest.Suggestion) []suggest.Suggestion {
-	order := make([]int, len(all))
-	for i := range order {
-		order[i] = i
-	}
-	saved := func(i int) int {
-		if all[i].Rule.Kind == rules.KindStatus {
-			return math.MaxInt
-		}
-		return all[i].Before.States - all[i].After.States
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(saved(b), saved(a)), cmp.Compare(all[b].For, all[a].For))
-	})
-	room := screenLines - aroundRules
-	var kept []int
-	for _, i := range order {
-		if lines := 1 + strings.Count(compact(all[i].Rule), "\n"); lines <= room {
-			room -= lines
-			kept = append(kept, i)
-		}
-	}
-	slices.Sort(kept)
-	out := make([]suggest.Suggestion, len(kept))
-	for n, i := range kept {
-		out[n] = all[i]
-	}
-	return out
-}
-
-// compact returns a rule as an element of `rules:` in as few lines as it takes: in
-// braces, broken behind commas.
-func compact(r *rules.Rule) string {
-	const indent = "      "
-	line := "  - " + r.Line()
-	var b strings.Builder
-	quote, from, comma := byte(0), 0, 0 // the last comma on which the line could be broken
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case quote == '"' && c == '\\':
-			i++
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote == 0 && (c == '\'' || c == '"'):
-			quote = c
-		case quote == 0 && c == ',' && i+1 < len(line) && line[i+1] == ' ':
-			comma = i + 1
-		}
-		if i-from >= screenWidth-len(indent) && comma > from {
-			b.WriteString(line[from:comma] + "\n" + indent)
-			from = comma + 1
-		}
-	}
-	b.WriteString(line[from:] + "\n")
-	return b.String()
-}
-
-// suggestedFile is the suggestions as a rule file, laid out as all are if it is not to be
-// compact, with the rules that are to be shown.
-func suggestedFile(found *suggest.Suggestions, shown []suggest.Suggestion, o suggestOptions, base string, load func(string) ([]byte, error)) ([]byte, error) {
+// suggestedFile is the suggestions as a rule file, laid out as all are.
+func suggestedFile(found *suggest.Suggestions, o suggestOptions, base string, load func(string) ([]byte, error)) ([]byte, error) {
 	var b strings.Builder
 	comment := func(indent, format string, args ...any) {
 		fmt.Fprintf(&b, "%s# %s\n", indent, report.Escape(fmt.Sprintf(format, args...)))
@@ -247,8 +160,7 @@ func suggestedFile(found *suggest.Suggestions, shown []suggest.Suggestion, o sug
 	if base != "" {
 		without = "with the rules to go on from"
 	}
-	comment("", "The graph of states: %s %s, %s with %s.", sizeText(found.Before), without, sizeText(found.After),
-		map[bool]string{true: "these", false: "all " + cli.CountOf(len(found.Rules), "rule")}[len(shown) == len(found.Rules)])
+	comment("", "The graph of states: %s %s, %s with these.", sizeText(found.Before), without, sizeText(found.After))
 	if o.Explain {
 		comment("", "Bits are the held-out cost of the next call given the state, the mean over four partitions of the tasks; the rules were chosen by it.")
 	}
@@ -259,13 +171,13 @@ func suggestedFile(found *suggest.Suggestions, shown []suggest.Suggestion, o sug
 	if base != "" {
 		fmt.Fprintf(&b, "include: %s\n", strconv.Quote(base))
 	}
-	if len(shown) == 0 {
+	if len(found.Rules) == 0 {
 		b.WriteString("\nrules: []\n")
 	} else {
 		b.WriteString("\nrules:\n")
 	}
-	for i := range shown {
-		s := &shown[i]
+	for i := range found.Rules {
+		s := &found.Rules[i]
 		comment("  ", "Why: %s", reasonText(s))
 		if e := &s.Evidence; o.Explain && e.Moves {
 			comment("  ", "With the rules above: %s become %s.", sizeText(s.Before), sizeText(s.After))
@@ -275,15 +187,7 @@ func suggestedFile(found *suggest.Suggestions, shown []suggest.Suggestion, o sug
 			}
 			comment("  ", "Joins %s, of which %s tested; %s.", cli.CountOf(e.States, "state"), report.Grouped(e.Tested), tested)
 		}
-		if o.compact {
-			b.WriteString(compact(s.Rule))
-			continue
-		}
 		b.WriteString(s.Rule.Write())
-	}
-	if n := len(found.Rules) - len(shown); n > 0 {
-		b.WriteString("\n")
-		comment("", "%s more, worth less. --out FILE writes all %d into a file, and --details prints them.", cli.CountOf(n, "rule"), len(found.Rules))
 	}
 	switch {
 	case len(found.Rejected) > 0 && o.Explain:
@@ -294,15 +198,10 @@ func suggestedFile(found *suggest.Suggestions, shown []suggest.Suggestion, o sug
 			comment("", "- %s: %s.%s", leftText(l), l.Reason, exampleText(found, l.Evidence.Examples))
 		}
 	case len(found.Rejected) > 0:
-		if len(shown) == len(found.Rules) {
-			b.WriteString("\n")
-		}
+		b.WriteString("\n")
 		comment("", "Tried and rejected: %s. --explain says which, and why.", cli.CountOf(len(found.Rejected), "rule"))
 	}
-	source, err := []byte(b.String()), error(nil)
-	if !o.compact {
-		source, err = rules.Format("suggested rules", source)
-	}
+	source, err := rules.Format("suggested rules", []byte(b.String()))
 	if err != nil {
 		return nil, errors.Join(errors.New("the suggested rules are not well formed; please report this"), err)
 	}

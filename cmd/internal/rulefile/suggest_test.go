@@ -33,7 +33,7 @@ func TestSuggestedFileReadsBack(t *testing.T) {
 			found.Rules = append(found.Rules, suggest.Suggestion{Rule: r, Basis: name.Draw(t, "basis")})
 			found.Rejected = append(found.Rejected, suggest.Rejected{Suggestion: suggest.Suggestion{Rule: r}, Reason: name.Draw(t, "reason")})
 		}
-		source, err := suggestedFile(found, found.Rules, suggestOptions{Explain: true, compact: rapid.Bool().Draw(t, "compact")}, "", nil)
+		source, err := suggestedFile(found, suggestOptions{Explain: true}, "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

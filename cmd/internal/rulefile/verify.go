@@ -19,9 +19,7 @@ import (
 type verifyOptions struct {
 	MaxContradictions float64 `mapstructure:"max-contradictions"`
 	MinTested         float64 `mapstructure:"min-tested"`
-	LimitStates       int     `mapstructure:"limit-states"`
 	StrictTested      bool    `mapstructure:"strict-tested"`
-	Folds             int     `mapstructure:"folds"`
 }
 
 func newVerify(a *cli.App) *cobra.Command {
@@ -53,8 +51,6 @@ RULES is a rule file. ` + cli.FilesHelp,
 	f.Float64("max-contradictions", 0.01, "the largest share of a rule's checks that may fail, from 0 to 1")
 	f.Float64("min-tested", 0.2, "the smallest share of the states that a rule joins in which something must have been checked, from 0 to 1")
 	f.Bool("strict-tested", false, "fail if a rule is untested")
-	f.Int("limit-states", 0, "watch at most `N` states, to bound memory; what was left out is counted (0 means no limit)")
-	f.Int("folds", 10, "parts that the tasks are divided into for the held-out loss")
 	return cli.Work(a, c, verifyRules)
 }
 
@@ -82,8 +78,7 @@ type verifyFigures struct {
 	Passed            bool          `json:"passed"`
 	Checks            checks        `json:"checks"`
 	LeftOut           struct {
-		Histories int `json:"histories"` // in states beyond --limit-states
-		Reads     int `json:"reads"`     // beyond those that are watched
+		Reads int `json:"reads"` // beyond those that are watched
 	} `json:"left_out"`
 }
 
@@ -158,12 +153,6 @@ func verifyRules(j *cli.Job, o verifyOptions, args []string) error {
 			return cli.Usagef("--%s: %g is not between 0 and 1", share.flag, share.value)
 		}
 	}
-	if o.LimitStates < 0 {
-		return cli.Usagef("--limit-states: %d is negative", o.LimitStates)
-	}
-	if o.Folds < 2 {
-		return cli.Usagef("--folds: %d is less than 2", o.Folds)
-	}
 	set, err := j.Rules(args[0])
 	if err != nil {
 		return err
@@ -174,7 +163,7 @@ func verifyRules(j *cli.Job, o verifyOptions, args []string) error {
 	}
 	defer in.Close()
 	in.SaysTools = true
-	options := evidence.Options{MaxStates: o.LimitStates, Tolerance: o.MaxContradictions, Folds: o.Folds, Seed: j.Seed}
+	options := evidence.Options{Tolerance: o.MaxContradictions, Folds: heldOutFolds, Seed: j.Seed}
 	plain, examiner, usage := evidence.NewExaminer(nil, options), evidence.NewExaminer(set, options), merge.NewUsage(set)
 	for t, err := range in.All() {
 		if err != nil {
@@ -242,7 +231,7 @@ func verified(in *cli.Intake, o verifyOptions, file string, e *evidence.Evidence
 	out := &verification{single: len(e.Rules), verifyFigures: verifyFigures{
 		Input: in.JSON(), Rules: file, MaxContradictions: o.MaxContradictions, MinTested: o.MinTested, Passed: true,
 	}}
-	out.LeftOut.Histories, out.LeftOut.Reads = e.LeftOut, e.Unwatched
+	out.LeftOut.Reads = e.Unwatched
 	of := func(k evidence.CheckKind) checked { return checked{e.Checks[k], e.Contradictions[k]} }
 	out.Checks = checks{
 		Histories: of(evidence.CheckHistories), Repeated: of(evidence.CheckRepeated), Unchanged: of(evidence.CheckUnchanged),

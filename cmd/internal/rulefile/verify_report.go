@@ -27,7 +27,6 @@ func evidenceDocument(in *cli.Intake, out *verification) *report.Document {
 		report.Grouped(c.Histories.Checks), report.Grouped(c.Repeated.Checks), report.Grouped(c.Unchanged.Checks))
 	table.Note("After identical histories %s of %s differ, which is no rule's fault; %s of calls that do so are not counted. Intervals (Wilson) assume independence and are too narrow, because checks of one task depend on each other.",
 		report.Grouped(c.Baseline.Contradictions), cli.CountOf(c.Baseline.Checks, "read"), cli.CountOf(c.Unstable, "check"))
-	table.NoteIf(out.LeftOut.Histories > 0, "%s in states beyond --limit-states were not examined.", cli.CountOf(out.LeftOut.Histories, "history"))
 	table.NoteIf(out.LeftOut.Reads > 0, "%s were not compared: too many different ones.", cli.CountOf(out.LeftOut.Reads, "read"))
 	d.Add(table)
 	d.Details()

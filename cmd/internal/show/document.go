@@ -62,7 +62,7 @@ func (s *shower) index(d *report.Document) {
 		estimated += s.list[i].Estimated
 	}
 	table.NoteIf(estimated > 0, "The tokens of %s are counted from texts, because the traces record none, and not scaled: `awo cost` does.", cli.CountOf(estimated, "turn"))
-	d.Add(s.limited(table))
+	d.Add(limited(table))
 	if len(s.list) > 0 {
 		d.Next = []string{s.j.Then(s.files, "the first of them, turn by turn", "show", "{}", s.list[0].ID)}
 	}
@@ -80,18 +80,17 @@ func lines[T any](list []T) *report.Table {
 	})
 }
 
-// limited bounds what is shown of a table; JSON has all of it.
-func (s *shower) limited(t *report.Table) *report.Table {
-	t.Most, t.Brief = s.o.Limit, len(t.Rows)
-	if s.o.Limit > 0 && (s.j.Format == report.FormatCSV || s.j.Format == report.FormatJSONLines) {
-		t.Head(s.o.Limit)
-	}
+// listed is how many rows texts list.
+const listed = 15
+
+func limited(t *report.Table) *report.Table {
+	t.Most, t.Brief = listed, len(t.Rows)
 	return t
 }
 
 func (s *shower) matches(d *report.Document) {
 	d.Answer = fmt.Sprintf("The expression holds for %s in %s.", cli.CountOf(len(s.calls), "call"), trajectories(s.in))
-	d.Add(s.limited(report.TableOf("calls", "", s.calls, []report.Column{
+	d.Add(limited(report.TableOf("calls", "", s.calls, []report.Column{
 		{Key: "trajectory", Max: 40},
 		{Key: "call"},
 		{Key: "tool", Max: 40},

@@ -27,11 +27,9 @@ import (
 )
 
 type options struct {
-	ID    string `mapstructure:"id"`
 	Find  string `mapstructure:"find"`
 	Tools string `mapstructure:"tools"`
 	Sort  string `mapstructure:"sort"`
-	Limit int    `mapstructure:"limit"`
 }
 
 // New returns `awo show`.
@@ -61,11 +59,9 @@ calls for which an expression holds, in which these names may be used:
 	}
 	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UsePrices)
 	f := c.Flags()
-	f.String("id", "", "show the trajectory with this `ID`")
 	f.String("find", "", "list the calls for which the `EXPRESSION` holds")
 	f.String("tools", "", "say where the meta-tools in this `DIR` could have stood in")
 	f.Var(cli.NewChoice("calls", "failed", "tokens", "money", "input"), "sort", "what the list of trajectories begins with the most of; input is the order in which they were read")
-	f.Int("limit", 15, "how many trajectories or calls are listed; 0 is all of them, as in JSON")
 	return cli.Work(a, c, show)
 }
 
@@ -78,22 +74,19 @@ func callNames() string {
 }
 
 // split takes an ID that is the last argument off the files.
-func split(args []string, id string) (files []string, chosen string) {
+func split(args []string) (files []string, id string) {
 	last := len(args) - 1
-	if id != "" || last < 1 || args[last] == "-" || strings.ContainsAny(args[last], "*?[") {
-		return args, id
+	if last < 1 || args[last] == "-" || strings.ContainsAny(args[last], "*?[") {
+		return args, ""
 	}
 	if _, err := os.Stat(args[last]); err == nil {
-		return args, id
+		return args, ""
 	}
 	return args[:last], args[last]
 }
 
 func show(j *cli.Job, o options, args []string) error {
-	if o.Limit < 0 {
-		return cli.Usagef("--limit: %d is negative", o.Limit)
-	}
-	files, id := split(args, o.ID)
+	files, id := split(args)
 	if id != "" && o.Find != "" {
 		return cli.Usagef("--find lists calls of many trajectories, and the ID %q chooses one: use --find 'id == %q && ...'", id, id)
 	}

@@ -19,8 +19,6 @@ type graphOptions struct {
 	Out       string `mapstructure:"out"`
 	AddTo     string `mapstructure:"add-to"`
 	Check     string `mapstructure:"check"`
-	Subset    string `mapstructure:"subset"`
-	Tasks     string `mapstructure:"tasks"`
 	Diff      string `mapstructure:"diff"`
 }
 
@@ -44,9 +42,8 @@ add up, weights of edges between tools move by recorded times, and tools that ke
 are pruned and tried again.
 
 --check GRAPH fails, with exit code 1, if the tools of --catalog no longer support a stored
-graph: a tool is gone, or a required argument lost its last producer. With --subset, also
-if a tool of the ranker is gone, and, with FILES or --tasks, if its recall fell below what
-was asked. A check without problems prints nothing.
+graph: a tool is gone, or a required argument lost its last producer. A check without
+problems prints nothing.
 
 --diff GRAPH says what differs between a stored graph and this one.
 
@@ -55,7 +52,7 @@ was asked. A check without problems prints nothing.
   awo tools graph --catalog openapi.yaml
   awo tools graph traces/ --catalog a.json --catalog b.json --links known.jsonl --format json
   awo tools graph tuesday/ --add-to world/graph.json
-  awo tools graph --check world/graph.json --catalog tools.json --subset world/subset.json
+  awo tools graph --check world/graph.json --catalog tools.json
   awo tools graph --diff monday/graph.json --graph tuesday/graph.json`,
 	}
 	cli.Uses(c, cli.UseTraces)
@@ -64,8 +61,6 @@ was asked. A check without problems prints nothing.
 	f.String("out", "", "write the graph into this `FOLDER`")
 	f.String("add-to", "", "add the traces to the graph in this `FILE`, in place unless --out is given")
 	f.String("check", "", "check whether --catalog still supports the graph in this `FILE`")
-	f.String("subset", "", "with --check: also check the ranker in this `FILE` (subset.json)")
-	f.String("tasks", "", "with --subset: tasks and the tools that they used, a `FILE` with {\"text\": TEXT, \"tools\": [...]} a line")
 	f.String("diff", "", "say what differs from the graph in this `FILE`")
 	return cli.Work(a, c, graph)
 }
@@ -116,9 +111,7 @@ type calls struct {
 func graph(j *cli.Job, o graphOptions, files []string) error {
 	switch {
 	case o.Check != "":
-		return check(j, o, files)
-	case o.Subset != "" || o.Tasks != "":
-		return cli.Usagef("--subset and --tasks are for --check")
+		return check(j, o)
 	case o.Diff != "":
 		return diff(j, o, files)
 	case o.Graph != "":

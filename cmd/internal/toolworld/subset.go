@@ -26,7 +26,6 @@ type subsetOptions struct {
 	Recall        float64 `mapstructure:"recall"`
 	Folds         int     `mapstructure:"folds"`
 	By            string  `mapstructure:"by"`
-	Groups        string  `mapstructure:"scenario"`
 	Task          string  `mapstructure:"task"`
 	From          string  `mapstructure:"from"`
 	Out           string  `mapstructure:"out"`
@@ -43,7 +42,7 @@ of tasks left out, with the K that the others choose: the smallest whose recall 
 lower bound of what --recall asks.
 
 Trials of a task are one group, and so are tasks whose ids differ in a number at their end
-(scenarios), if that leaves ten groups; --scenario says otherwise.
+(scenarios), if that leaves ten groups.
 
 --out writes subset.json, from which a program or ` + "`--from`" + ` ranks the tools of any task,
 and fixed lists for all tasks, or with --by agent for each agent: for Anthropic (the other
@@ -64,7 +63,6 @@ five groups of tasks are in none of the files.
 	f.Float64("recall", .95, "the `SHARE` of the tools that a task uses, on average, that the lists are to hold")
 	f.Int("folds", 5, "test in `N` folds of groups of tasks")
 	f.Var(cli.NewChoice("all", "agent"), "by", "what a fixed list is for")
-	f.String("scenario", "", "tasks are one group if this `PATTERN` (or its first group) matches the same in their ids")
 	f.String("task", "", "rank the tools for the `TEXT` of a task")
 	f.String("from", "", "rank with the ranker in this `FILE` (subset.json) instead of learning one; with --task")
 	f.String("out", "", "write the files into this `FOLDER`")
@@ -125,10 +123,6 @@ func subset(j *cli.Job, o subsetOptions, files []string) error {
 	case len(files) == 0 && o.Tasks == "":
 		return cli.Usagef("there is nothing to learn from: name traces, or tasks with --tasks")
 	}
-	pattern, err := regexp.Compile(o.Groups)
-	if err != nil {
-		return cli.Usagef("--scenario: this is no pattern")
-	}
 	w, err := read(j, o.sourceOptions, files, want{flows: true, tasks: true})
 	if err != nil {
 		return err
@@ -146,11 +140,7 @@ func subset(j *cli.Job, o subsetOptions, files []string) error {
 		return err
 	}
 	out := learned{subsetFigures: subsetFigures{Input: w.input(), Asked: o.Recall}}
-	if o.Groups != "" {
-		toolrank.GroupBy(w.tasks, pattern)
-	} else {
-		out.Scenarios = toolrank.Scenarios(w.tasks)
-	}
+	out.Scenarios = toolrank.Scenarios(w.tasks)
 	g := toolgraph.Build(toolgraph.Input{Catalog: c, Observed: &w.observed, Proofs: toolgraph.ProofsOf(w.flows), Links: w.links, Seed: j.Seed, NoEvaluation: true})
 	corpus := toolrank.NewCorpus(c, w.tasks, g.FeedsTools())
 	if corpus.Groups() < 2 {
@@ -382,4 +372,16 @@ func baselineTable(out *learned) *report.Table {
 	table.NoteIf(out.Scenarios, "Tasks whose ids differ in a number at their end count as one scenario, and are never on both sides.")
 	table.NoteIf(out.Missing > 0, "%s of tools that are not in the catalogue: in no figure.", cli.CountOf(out.Missing, "call"))
 	return table
+}
+
+// estimate returns a recall with its bounds.
+func estimate(e toolrank.Estimate) stat.Estimate {
+	if e.Tasks == 0 {
+		return stat.Estimate{Figure: stat.Unknown("no tasks"), Interval: stat.NoInterval("no tasks")}
+	}
+	out := stat.Estimate{Figure: stat.Known(round4(e.Mean)), Interval: stat.NoInterval("fewer than two groups of tasks")}
+	if e.Groups >= 2 {
+		out.Interval = stat.Interval{Lo: round4(e.Lo), Hi: round4(e.Hi), Level: toolrank.Level, N: e.Groups, Method: "bootstrap over groups of tasks"}
+	}
+	return out
 }

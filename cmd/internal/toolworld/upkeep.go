@@ -6,9 +6,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/toolgraph"
-	"github.com/awo-dev/awo/toolgraph/toolrank"
 )
 
 // updateFigures are those of `awo tools graph --add-to`.
@@ -106,118 +104,46 @@ func names(list []string) string {
 
 // checkFigures are those of `awo tools graph --check`.
 type checkFigures struct {
-	OK     bool          `json:"ok"`
-	Gone   []string      `json:"gone"`   // tools
-	Ranker []string      `json:"ranker"` // tools of the ranker that are gone
-	Recall stat.Estimate `json:"recall"`
-	Asked  stat.Figure   `json:"asked"`
-	Fell   bool          `json:"fell"`
+	OK   bool     `json:"ok"`
+	Gone []string `json:"gone"` // tools
 }
 
 // check is `awo tools graph --check`.
-func check(j *cli.Job, o graphOptions, files []string) error {
+func check(j *cli.Job, o graphOptions) error {
 	if len(o.Catalog) == 0 {
 		return cli.Usagef("--catalog: name the tools as they are now")
-	}
-	if (len(files) > 0 || o.Tasks != "") && o.Subset == "" {
-		return cli.Usagef("--subset: traces and tasks are for checking a ranker, so name it")
 	}
 	old, err := readGraph(j, o.Check)
 	if err != nil {
 		return err
 	}
-	w, err := read(j, sourceOptions{Catalog: o.Catalog}, files, want{tasks: true})
+	w, err := read(j, sourceOptions{Catalog: o.Catalog}, nil, want{})
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	var listed world
-	for _, file := range o.Catalog {
-		tools, err := readCatalog(j, file)
-		if err != nil {
-			return err
-		}
-		listed.builder.Add(tools)
-	}
-	c, problems := listed.builder.Catalog()
-	if err := warn(j, problems); err != nil {
+	c, err := w.catalog(j)
+	if err != nil {
 		return err
 	}
-	const none = "no ranker and tasks were given"
-	out := checkFigures{Gone: old.Gone(c), Recall: stat.Estimate{Figure: stat.Unknown(none), Interval: stat.NoInterval(none)}, Asked: stat.Unknown("no ranker was given")}
+	out := checkFigures{Gone: old.Gone(c)}
 	starved := cli.Map(old.Starved(c), func(l *toolgraph.Lack) demand { return demand{l.Tool, argumentName(l.Path), l.Param} })
-	if o.Subset != "" {
-		data, err := readFile(j, "ranker", o.Subset)
-		if err != nil {
-			return err
-		}
-		r, err := toolrank.Decode(o.Subset, data)
-		if err != nil {
-			return err
-		}
-		for _, name := range r.Tools() {
-			if _, ok := c.Find(name); !ok {
-				out.Ranker = append(out.Ranker, name)
-			}
-		}
-		tasks := w.tasks
-		if o.Tasks != "" {
-			more, err := readTasks(j, o.Tasks)
-			if err != nil {
-				return err
-			}
-			tasks = append(tasks, more...)
-		}
-		_, asked := r.K()
-		out.Asked = stat.Known(asked)
-		if e := r.Check(tasks, j.Seed); e.Tasks > 0 {
-			out.Recall = estimate(e)
-			out.Fell = e.Hi < asked
-		}
-	}
-	out.OK = len(out.Gone)+len(starved)+len(out.Ranker) == 0 && !out.Fell
+	out.OK = len(out.Gone)+len(starved) == 0
 	if out.OK && j.Format != report.FormatJSON {
 		return nil
 	}
-	if err := j.Result(checkDocument(out, starved)); err != nil {
+	d := &report.Document{Title: "Check of a graph of tools", Figures: out}
+	if len(out.Gone) > 0 {
+		d.Add(report.List{cli.CountOf(len(out.Gone), "tool") + " of the graph gone: " + names(out.Gone) + "."})
+	}
+	d.Section("Required arguments that lost their last producer",
+		report.TableOf("unfed", "", starved, []report.Column{{Key: "tool", Max: 50}, {Key: "argument"}, {Key: "parameter"}}).IfAny())
+	if err := j.Result(d); err != nil {
 		return err
 	}
 	if !out.OK {
 		return cli.ErrProblems
 	}
 	return nil
-}
-
-// estimate returns a recall with its bounds.
-func estimate(e toolrank.Estimate) stat.Estimate {
-	if e.Tasks == 0 {
-		return stat.Estimate{Figure: stat.Unknown("no tasks"), Interval: stat.NoInterval("no tasks")}
-	}
-	out := stat.Estimate{Figure: stat.Known(round4(e.Mean)), Interval: stat.NoInterval("fewer than two groups of tasks")}
-	if e.Groups >= 2 {
-		out.Interval = stat.Interval{Lo: round4(e.Lo), Hi: round4(e.Hi), Level: toolrank.Level, N: e.Groups, Method: "bootstrap over groups of tasks"}
-	}
-	return out
-}
-
-func checkDocument(out checkFigures, starved []demand) *report.Document {
-	d := &report.Document{Title: "Check of a graph of tools", Figures: out}
-	var says report.List
-	if len(out.Gone) > 0 {
-		says = append(says, cli.CountOf(len(out.Gone), "tool")+" of the graph gone: "+names(out.Gone)+".")
-	}
-	if len(out.Ranker) > 0 {
-		says = append(says, cli.CountOf(len(out.Ranker), "tool")+" of the ranker gone: "+names(out.Ranker)+".")
-	}
-	if out.Fell {
-		recall, _ := out.Recall.Value()
-		asked, _ := out.Asked.Value()
-		says = append(says, fmt.Sprintf("Recall fell: %.3f on these tasks, its 90 %% interval ends at %.3f, below the %.3g asked.", recall, out.Recall.Interval.Hi, asked))
-	}
-	d.Add(says)
-	d.Section("Required arguments that lost their last producer",
-		report.TableOf("unfed", "", starved, []report.Column{{Key: "tool", Max: 50}, {Key: "argument"}, {Key: "parameter"}}).IfAny())
-	return d
 }
 
 // diffFigures are those of `awo tools graph --diff`.
