@@ -280,9 +280,6 @@ func TestChoose(t *testing.T) {
 	if len(one.Chosen) != 1 || len(choice.Chosen) > 1 && one.Left[0].Reason != ReasonMaxTools {
 		t.Errorf("with one at most: %+v", one)
 	}
-	if few := Choose(source, c.Definitions, ChooseOptions{TokenBudget: 1}); len(few.Chosen) != 0 {
-		t.Errorf("%+v of one token", few.Chosen)
-	}
 }
 
 // TestNetChoosesNothing has turns that cost less than the definition.
@@ -383,40 +380,6 @@ func TestWorkers(t *testing.T) {
 		if text != first {
 			t.Errorf("%d workers give\n%s\nwant\n%s", workers, text, first)
 		}
-	}
-}
-
-// TestThresholds holds that a threshold that is tried gives what a back-test with it gives.
-func TestThresholds(t *testing.T) {
-	list := append(lookups(40, true), others(28)...)
-	o := options()
-	o.Compile.Algorithm = compile.Patterns
-	tried, err := Thresholds(runsOf(list...), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// By hand: the lookups save 40 turns with one meta-tool, the other pair 28 with
-	// another. Of these no part holds more than 8, so that a threshold of 20 leaves enough to
-	// compile from everywhere; one of 50 leaves too few of both.
-	for i, want := range []int{68, 68, 68, 68, 0} {
-		if tried[i].CallingTurnsSaved != want {
-			t.Errorf("threshold %d saves %d turns, want %d", tried[i].Threshold, tried[i].CallingTurnsSaved, want)
-		}
-		one := o
-		one.Techniques = []Technique{patterns}
-		one.Choose.MinTurns, one.Compile.Extract.Threshold, one.Compile.Bind.Threshold = tried[i].Threshold, tried[i].Threshold, tried[i].Threshold
-		alone, err := Run(runsOf(list...), one)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, want := tried[i].Outcome, *onlyPatterns(alone, t)
-		want.Name, want.Doc = got.Name, got.Doc
-		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
-			t.Errorf("threshold %d\n%+v\nalone\n%+v", tried[i].Threshold, got, want)
-		}
-	}
-	if best := BestThreshold(tried); best != 20 {
-		t.Errorf("best is %d", best)
 	}
 }
 

@@ -28,7 +28,6 @@ type ChooseOptions struct {
 	// KeepMinTurns holds MinTurns whatever threshold is tried; else that stands for it.
 	KeepMinTurns bool
 	MaxTools     int   // at most so many; 0 sets no bound
-	TokenBudget  int64 // of all definitions together; 0 sets no bound
 
 	// MinAgreement is the share of its places at which a meta-tool must be exact
 	// in replay; 0 means DefaultMinAgreement, a negative number none.
@@ -73,7 +72,6 @@ const (
 	ReasonVerdict    = "verdict"            // nothing is offered; see ChooseOptions.None
 	ReasonFew        = "adds-too-few-turns" // fewer than ChooseOptions.MinTurns
 	ReasonMaxTools   = "max-tools"
-	ReasonOverBudget = "token-budget"
 	ReasonOverlaps   = "overlaps" // of SelectAll: its occurrences are others' too
 )
 

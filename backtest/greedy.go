@@ -134,7 +134,6 @@ func (c *chooser) run() {
 	}
 	heap.Init(h)
 	o := &c.out.Options
-	tokens := int64(0)
 	for round := 0; h.Len() > 0; {
 		top := h.list[0]
 		if top.round < round {
@@ -151,11 +150,8 @@ func (c *chooser) run() {
 			it.reason = ReasonFew
 		case o.MaxTools > 0 && len(c.out.Chosen) == o.MaxTools:
 			it.reason = ReasonMaxTools
-		case o.TokenBudget > 0 && tokens+it.tokens > o.TokenBudget:
-			it.reason = ReasonOverBudget
 		default:
 			c.take(top.item, top.net)
-			tokens += it.tokens
 			round++
 		}
 	}

@@ -80,7 +80,7 @@ var (
 			"extract {in} {rules} --algorithm awo --threshold 3 --format json",
 			"extract {in} {rules} --preset awo --threshold 5",
 			"extract {in} {rules} --select net --holdout 0.3 --format json",
-			"extract {in} {rules} --threshold auto --sample 80 --assume-reads=false",
+			"extract {in} {rules} --sample 80 --assume-reads=false",
 		},
 		"artefacts": {
 			"extract {in} {rules} --threshold 4 --select all --out tools --format json",

@@ -30,20 +30,14 @@ func NewReport(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report FILES...",
 		Short: "Write what was found into one page that explains itself",
-		Long: `Write the figures of 'awo analyze' with their pictures into one HTML file, each
-explained for somebody who has not read the papers, and those of 'awo backtest' and
-'awo cost': what meta-tools and other techniques would save on tasks that they were
-not compiled from, and what the traces cost. A process map shows what is called after what,
-and a sample of trajectories is drawn as timelines. The page loads nothing: it can be
-mailed, printed, or kept as an artefact of a build. Its scripts only draw and sort, and
-its tables are there without them.
+		Long: `Write the figures of awo analyze, backtest and cost into one HTML file with pictures, each
+explained for somebody who has not read the papers. The page loads nothing: it can be mailed,
+printed, or kept as an artefact of a build.
 
-The back-test compiles the traces several times over and takes by far the longest:
---backtest auto makes it of up to 30,000 calls, always of any number, never of none.
+The back-test takes by far the longest: --backtest auto makes it of up to 30,000 calls.
 
---format markdown prints the same for a comment on a pull request, with all but the
-first section folded. JSON is that of 'awo analyze', with the members backtest and cost,
-which are what those commands print, and process, which is the process map.
+--format markdown prints the same for a comment on a pull request, with all but the first
+section folded. JSON is that of awo analyze, with the members backtest, cost and process.
 
 ` + cli.FilesHelp,
 		Example: `  awo report traces/ --out report.html
@@ -100,16 +94,6 @@ func (r *reportInput) picture(name string) ([]report.Block, error) {
 		return nil, err
 	}
 	return []report.Block{report.Picture{Alt: figure.Alt, SVG: svg}}, nil
-}
-
-// shown returns the figure of that name for a section that shows it between its
-// tables; what could not be drawn is the error of the report.
-func (r *reportInput) shown(name string) []report.Block {
-	blocks, err := r.picture(name)
-	if r.err == nil {
-		r.err = err
-	}
-	return blocks
 }
 
 // reportSection is a part of a report: its heading, what it shows in two

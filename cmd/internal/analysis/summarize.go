@@ -31,18 +31,12 @@ func NewSummarize(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "summarize FILES...",
 		Short: "Count traces into a file that adds up with others",
-		Long: `Count traces into a summary: a file that ` + "`awo analyze`" + ` and
-` + "`awo cost`" + ` read in place of them.
-Summaries of parts, merged in any order, are byte for byte the summary of the whole,
-so parts can be counted on several machines or day by day.
+		Long: `Count traces into a summary: a file that awo analyze, cost and verify read in place
+of them. Summaries of parts, merged in any order, are byte for byte the summary of the whole.
 
-FILES may be traces, summaries (*.awosum), or both: they are added up. Summaries that
-were counted under other options, or that have an input file in common, are refused.
---tools replays meta-tools at every place where a trajectory made their calls, for
-` + "`awo verify`" + `, on calls as they are recorded, under --rules. It is the second pass of
-extraction over more traces than one machine reads: extract meta-tools from some of them,
-and count over all of them where they occur and whether their bindings give the recorded
-arguments. Rules for reading ahead in the same folder (prefetch.json) are counted with them.
+FILES may be traces, summaries (*.awosum), or both. Summaries that were counted under other
+options, or that have an input file in common, are refused. --tools also replays meta-tools
+and rules for reading ahead, for ` + "`awo verify`" + `.
 
 A summary holds names of tools, models and agents, sequences of tools, hashes of tasks
 and of input files, and sums; no argument, result, text or file name.

@@ -115,8 +115,6 @@ func Wanted(v pflag.Value) string {
 		return v.Want()
 	case *Size:
 		return wantSize
-	case *OrAuto:
-		return WantOrAuto
 	}
 	switch v.Type() {
 	case "bool":

@@ -31,7 +31,6 @@ type options struct {
 	Estimate    string   `mapstructure:"estimate"`
 	Technique   string   `mapstructure:"technique"`
 	Look        bool     `mapstructure:"look"`
-	Pair        string   `mapstructure:"pair"`
 }
 
 // New returns `awo compare`.
@@ -40,27 +39,14 @@ func New(a *cli.App) *cobra.Command {
 		Use:   "compare BEFORE AFTER | RECORDINGS...",
 		Short: "Compare two sets of traces, or sessions with compiled tools and without",
 		Long: `Compare two sets of traces, such as before and after a change of a prompt, a model or a
-tool: turns, calls, failures, tokens, money, success; how often tools are used; which
-steps are taken; and whether the habits differ at all. BEFORE and AFTER are each a file, a
-folder or a pattern. Tasks are the units: a task is named by the traces, or by the first
-user message. Where both sets have at least 10 tasks in common that make up half of the
-runs of each, these are compared one by one (--pair), which takes out how hard they are.
-Intervals hold 95 % and are drawn over tasks. Nobody drew by lot which runs were made
-before and which after: what else changed meanwhile is in the differences, too.
+tool: turns, calls, failures, tokens, money, success; how often tools are used; which steps
+are taken; and whether the habits differ at all. Tasks are the units; tasks that both sets
+have are compared one by one. Nobody drew by lot which runs were made before and which after.
 
-Of recordings of a gateway it compares the arms of an experiment that ` + "`awo serve --control SHARE`" + ` recorded: what a
-session costs with the compiled tools, whether they are used or not, and without.
-
-Sessions, tokens or days were drawn for an arm as a whole, so intervals rest on these
-units. Differences and ratios have a bootstrap over units, 95 %. Such an interval holds
-if one looks once. --look adds one that holds however often one looks, and is wider.
-
-Of every meta-tool and every rule of reads ahead it says keep, fix, withdraw or wait, and
-why. --tools names the artefacts that were served: then the places where agents make a
-meta-tool's calls one by one are counted too, and over-use is seen. --estimate sets what
-was realised beside what a back-test predicted, and says how many units it would take to
-see that. --transcripts joins the agent's own records (Claude Code's) by the ids of calls,
-for true turns, tokens and money.
+Of recordings of an experiment (` + "`awo serve --control SHARE`" + `) it compares the arms:
+what a session costs with the compiled tools, whether they are used or not, and without. Of
+every meta-tool and every rule of reads ahead it says keep, fix, withdraw or wait, and why.
+Intervals hold if one looks once; --look adds wider ones that hold however often one looks.
 
 ` + cli.FilesHelp,
 		Example: `  awo compare old-traces/ new-traces/
@@ -78,7 +64,6 @@ for true turns, tokens and money.
 	f.String("estimate", "", "set what was realised beside the back-test in this `FILE` (awo backtest --format json)")
 	f.String("technique", "", "with --estimate: the `NAME` of the technique whose prediction counts (default patterns if meta-tools were served, else prefetch)")
 	f.Bool("look", false, "also intervals that hold however often one looks")
-	f.Var(cli.NewChoice("auto", "always", "never"), "pair", "of two sets: compare tasks that both have one by one, and leave out the others")
 	return cli.Work(a, c, run)
 }
 

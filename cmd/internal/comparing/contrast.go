@@ -89,8 +89,7 @@ func compareSets(j *cli.Job, o options, args []string) error {
 			corpus.Add(t)
 		}
 	}
-	pairing := map[string]contrast.Pairing{"auto": contrast.PairAuto, "always": contrast.PairAlways, "never": contrast.PairNever}[o.Pair]
-	found := contrast.New(sides[0].set, sides[1].set, contrast.Options{Pairing: pairing, Most: setsListed, Seed: j.Seed, Each: j.Each()})
+	found := contrast.New(sides[0].set, sides[1].set, contrast.Options{Most: setsListed, Seed: j.Seed, Each: j.Each()})
 	d := setsDocument(sides, found, habitsOf(corpus, j.Seed, j))
 	d.Next = []string{j.Then(args[1:], "what is wrong with the second set, and what it costs", "{}")}
 	return j.Result(d)

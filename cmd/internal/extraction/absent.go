@@ -95,7 +95,7 @@ func compileAgain(j *cli.Job, o Options, in *cli.Intake, set *rules.Set) (*compi
 	if err != nil {
 		return nil, err
 	}
-	return compile.Run(mined.Runs, set, o.Compiler(cmp.Or(int(o.Threshold), candidate.DefaultThreshold), j.Parallel())), in.Refuse(set)
+	return compile.Run(mined.Runs, set, o.Compiler(cmp.Or(o.Threshold, candidate.DefaultThreshold), j.Parallel())), in.Refuse(set)
 }
 
 // lookUp finds the calls among what was found; if they are there whole, that is
@@ -235,9 +235,6 @@ func (out *absent) document(in *cli.Intake) *report.Document {
 		d.Add(in.Summary())
 	}
 	d.Add(report.Paragraph(report.Escape(out.Text) + " (" + out.Code + ")"))
-	if in != nil {
-		d.Add(out.counts().View())
-	}
 	d.Add(
 		report.TableOf("candidates", "What was found with these calls in it", out.candidates, []report.Column{
 			{Key: "name", Max: 42}, {Key: "status"}, {Key: "reason", Title: "rejected because", Max: 60, Wrap: true},
@@ -247,35 +244,4 @@ func (out *absent) document(in *cli.Intake) *report.Document {
 		}).IfAny(),
 	)
 	return d
-}
-
-// counts says how far the calls come.
-func (out *absent) counts() *report.Table {
-	table := report.NewTable("counts", "",
-		report.Column{Key: "what", Max: 60},
-		report.Column{Key: "times", Align: report.Right},
-		report.Column{Key: "trajectories", Align: report.Right},
-	)
-	for k, tool := range out.Tools {
-		if k < len(out.Called) {
-			table.Add(report.Name(tool+" is called"), report.Text(""), report.Int(out.Called[k]))
-		}
-	}
-	table.Add(report.Text("in this order"), report.Text(""), report.Int(out.InOrder))
-	table.Add(report.Text("in a row"), report.Int(out.InARow.Occurrences), report.Int(out.InARow.Trajectories))
-	for _, b := range out.Between {
-		for _, stop := range []struct {
-			n    int
-			what string
-		}{{b.User, "a user message"}, {b.Barrier, "a barrier"}, {b.Cuts, "a new execution"}} {
-			if stop.n > 0 {
-				table.Add(report.Name(stop.what+" before "+out.Tools[b.Step]), report.Int(stop.n), report.Text(""))
-			}
-		}
-	}
-	table.Add(report.Text("in one go"), report.Int(out.InOneGo.Occurrences), report.Int(out.InOneGo.Trajectories))
-	if out.TurnsSaved != nil && out.InOneGo.Occurrences > 0 {
-		table.Note("One call for each time in one go (of those that overlap, the first) would save at most %s, without regard to what others save.", cli.CountOf(*out.TurnsSaved, "calling turn"))
-	}
-	return table
 }

@@ -26,19 +26,12 @@ func NewDiff(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Compare two sets of meta-tools, and find breaking changes",
-		Long: `Compare the artefacts in two folders that awo extract --out wrote: meta-tools that
-are new or gone, their inputs, calls, bindings and results, the trajectories that
-they rest on, and, by the hashes of their definitions, the tools that they call; and the
-rules for reading ahead.
+		Long: `Compare the artefacts in two folders that awo extract --out wrote: meta-tools, their
+inputs, calls, bindings and results, the tools that they call, and rules for reading ahead.
 
-Breaking is what those notice who call the meta-tools: one is gone, wants an input
-that it did not, allows less in one, makes other calls, returns something else, or
-calls a tool that is gone or takes other arguments. An added meta-tool, an input
-that may be left out, another binding, or a rule for reading ahead is not. No value is
-shown.
-
-The exit code is 0, and 1 with --fail-on breaking if anything breaks, with
---fail-on any if anything differs.`,
+Breaking is what those notice who call the meta-tools: one is gone, wants an input that it
+did not, allows less in one, makes other calls, returns something else, or calls a tool that
+is gone or takes other arguments. No value is shown.`,
 		Example: `  awo diff tools/ new-tools/
   awo diff tools/ new-tools/ --fail-on breaking
   awo diff tools/ new-tools/ --format markdown`,

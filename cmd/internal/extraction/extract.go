@@ -25,26 +25,24 @@ import (
 
 // Options are the flags of `awo extract`.
 type Options struct {
-	Threshold      cli.OrAuto `mapstructure:"threshold"`
-	Algorithm      string     `mapstructure:"algorithm"`
-	MaxExtra       int        `mapstructure:"max-extra"`
-	AssumeReads    bool       `mapstructure:"assume-reads"`
-	Expand         bool       `mapstructure:"expand"`
-	Select         string     `mapstructure:"select"`
-	MaxTools       int        `mapstructure:"max-tools"`
-	TokenBudget    int64      `mapstructure:"token-budget"`
-	MinTurns       int        `mapstructure:"min-turns"`
-	Batches        bool       `mapstructure:"batches"`
-	WritePrecision float64    `mapstructure:"write-precision"`
-	Holdout        float64    `mapstructure:"holdout"`
-	Verdict        string     `mapstructure:"verdict"`
-	Objective      string     `mapstructure:"objective"`
-	By             string     `mapstructure:"by"`
-	Prefetch       float64    `mapstructure:"prefetch"`
-	Preset         string     `mapstructure:"preset"`
-	Graph          string     `mapstructure:"tool-graph"`
-	Out            string     `mapstructure:"out"`
-	Check          string     `mapstructure:"check"`
+	Threshold      int     `mapstructure:"threshold"`
+	Algorithm      string  `mapstructure:"algorithm"`
+	AssumeReads    bool    `mapstructure:"assume-reads"`
+	Expand         bool    `mapstructure:"expand"`
+	Select         string  `mapstructure:"select"`
+	MaxTools       int     `mapstructure:"max-tools"`
+	MinTurns       int     `mapstructure:"min-turns"`
+	Batches        bool    `mapstructure:"batches"`
+	WritePrecision float64 `mapstructure:"write-precision"`
+	Holdout        float64 `mapstructure:"holdout"`
+	Verdict        string  `mapstructure:"verdict"`
+	Objective      string  `mapstructure:"objective"`
+	By             string  `mapstructure:"by"`
+	Prefetch       float64 `mapstructure:"prefetch"`
+	Preset         string  `mapstructure:"preset"`
+	Graph          string  `mapstructure:"tool-graph"`
+	Out            string  `mapstructure:"out"`
+	Check          string  `mapstructure:"check"`
 }
 
 // NewExtract returns `awo extract`.
@@ -52,57 +50,18 @@ func NewExtract(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "extract FILES...",
 		Short: "Extract recurring chains of calls as meta-tools",
-		Long: `Extract recurring chains of calls as meta-tools: one call where there were several.
+		Long: `Extract chains of calls that recur as meta-tools: one call where there were several.
 
---algorithm patterns finds chains wherever they start, and calls that walk a list;
-awo finds those that at least --threshold trajectories follow from one state
-(Algorithm 1 of the paper). User messages and barriers end a chain, and calls that a
-model made in one turn are counted, but save no turn.
+Where the arguments of a step come from is found out from the traces: an earlier result, a
+list that is walked, a constant, or an input. A chain with an argument that only the model
+can have known is refused, and its parts are tried. What can be bound is replayed at all
+places in the traces; what does not make the recorded calls is left out.
 
-Where the arguments of a step come from is found out from the traces: from the
-result of an earlier step, with a filter where it is one element of a list, from a
-list that is walked whole, a constant, or an input. A chain with an argument that
-only the model, or a call inside, can have known is refused, and its parts are
-tried. Tools whose definition or name says that they only read are taken at their
-word where no rule is about them, and listed (--assume-reads=false takes only
-rules).
-
-What can be bound is replayed at all places in the traces, and what does not make
-the recorded calls is left out. Of the rest --select turns takes, one after the
-other, what saves most calling turns beyond those taken before, and leaves out what
-adds fewer than --threshold; net takes what saves more than its definition costs when every turn reads
-it: in money, in tokens where no price is known, and in turns where no usage is
-recorded; all takes all. --threshold auto takes the threshold that saves most on
-tasks that were not compiled from.
-
-Where no option says what is offered, a back-test on these traces decides (--verdict):
-it may be that nothing pays, and then nothing is offered. Agents that see other tools
-are judged apart, and each is charged for what it is offered alone (--by).
-
-An agent may call a meta-tool where it wants only the first call. What makes calls that
-do not need each other is not offered (--batches does), and neither is what writes
-beyond its first call unless the rest always followed (--write-precision).
-
-With --tool-graph (graph.json of awo tools graph) a step that reads names tools that may
-stand in for its own if that fails: tools that read, by the graph. Who gets a run handed
-back is told; none of them is called.
-
-With --out the definitions are written as files. So are rules for reading ahead
-(prefetch.json) where an answer usually leads to a read with a value of it, such as an
-order of a customer: at least a share --prefetch of the values is asked for, and both
-tools are known to only read. No value is in them but constants
-that are no secret: the same in many trajectories of several tasks.
-
---check compares instead of writing: the exit code is 1, and what differs is shown,
-if the artefacts in a folder are not what the inputs give. Options, rules and traces
-that are not given are those that its manifest names; awo's version does not count.
-
-In recordings of awo serve, a call of a meta-tool is read as its steps, made one by
-one: else a habit would be gone once it is served. The trajectories that follow a chain
-in that way only are counted apart; --expand=false leaves them out.
-
---preset awo follows the published algorithm to the letter: user messages are
-ignored, the steps of a chain need no trajectory in common, and all is taken.
+Where no option says what is offered, a back-test decides (--verdict): it may be that
+nothing pays. With --out definitions are written as files, and rules for reading ahead
+(prefetch.json). --check writes nothing, and fails if the artefacts in a folder are not what
+the inputs give; what is not given is taken from its manifest. --preset awo follows the
+published algorithm to the letter.
 
 ` + cli.FilesHelp,
 		Example: `  awo extract traces/
@@ -115,12 +74,10 @@ ignored, the steps of a chain need no trajectory in common, and all is taken.
 	}
 	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UsePrices)
 	f := c.Flags()
-	threshold := cli.OrAuto(candidate.DefaultThreshold)
-	f.Var(&threshold, "threshold", "how many trajectories must follow a chain; auto tries several on tasks held out")
+	f.Int("threshold", candidate.DefaultThreshold, "how many trajectories must follow a chain")
 	addCompile(f)
 	f.Var(cli.NewChoice("turns", "net", "all"), "select", "which meta-tools are offered: those that save turns which others do not, those that save more than their definitions cost, or all")
 	f.Int("max-tools", 0, "offer at most this many meta-tools; 0 means no limit")
-	f.Int64("token-budget", 0, "offer definitions of at most this many tokens; 0 means no limit")
 	AddUse(f)
 	f.Float64("holdout", 0, "hold out this `SHARE` of the tasks: compile from the rest, and replay on them too")
 	f.Var(cli.NewChoice("auto", "always", "never"), "verdict", "do what a back-test recommends: auto if no other option says what is offered")

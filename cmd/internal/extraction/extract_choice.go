@@ -36,13 +36,6 @@ type gain struct {
 	BreakEven        stat.Figure `json:"break_even_tokens"` // a definition of so many tokens would cost what it saves
 }
 
-// triedThreshold is one tried for --threshold auto.
-type triedThreshold struct {
-	Threshold  int `json:"threshold"`
-	TurnsSaved int `json:"calling_turns_saved"` // held out
-	Turns      int `json:"calling_turns"`
-}
-
 // replayWords says at how many places a meta-tool was exact.
 func replayWords(a backtest.Agreement) string {
 	if a.Places == 0 {
@@ -103,11 +96,6 @@ func (c *extractCompilation) chosen(out *extraction) {
 	out.curve = cli.Map(x.Chosen, func(g *backtest.Gain) gain {
 		return gain{g.Definition.Name, g.Tokens, g.TurnsAdded, g.Turns, g.NetAdded, g.Net, stat.Finite(g.BreakEven, "tokens of definitions cost nothing in this unit")}
 	})
-	if c.tried != nil {
-		out.thresholds = cli.Map(c.tried, func(t *backtest.ThresholdOutcome) triedThreshold {
-			return triedThreshold{t.Threshold, t.CallingTurnsSaved, t.CallingTurns}
-		})
-	}
 	if slices.ContainsFunc(x.Left, func(l backtest.Left) bool { return l.Reason == backtest.ReasonCosts }) {
 		f.Lazy = "Definitions that are registered when they are needed are not paid on every turn: what costs more than it saves here may then pay. See --select turns, and awo cost --lazy."
 	}
@@ -121,14 +109,8 @@ func choiceSections(d *report.Document, out *extraction) {
 		d.Add(report.Paragraph(nothingChosen(out)))
 	}
 	d.Add(curveTable(out))
-	d.Add(antiTables(out)...)
 	d.Add(report.Paragraph(c.Lazy))
-	table := report.TableOf("thresholds", "Thresholds tried on tasks held out", out.thresholds, []report.Column{
-		{Key: "threshold"}, {Key: "calling_turns_saved", Title: "turns saved"}, {Key: "calling_turns", Title: "of"},
-	})
-	table.NoteIf(len(out.thresholds) > 0, "Taken: %d.", out.Threshold)
-	d.Add(table.IfAny())
-	table = report.TableOf("assumptions", "Tools assumed to only read", out.assumptions, []report.Column{
+	table := report.TableOf("assumptions", "Tools assumed to only read", out.assumptions, []report.Column{
 		{Key: "tool", Max: 42},
 		{Key: "why", Title: "because of", Cell: report.By(func(a *compile.Assumption) report.Cell {
 			if a.Why == "annotation" {

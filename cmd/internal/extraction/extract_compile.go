@@ -23,7 +23,6 @@ import (
 // addCompile adds the flags that say how meta-tools are compiled.
 func addCompile(f *pflag.FlagSet) {
 	f.Var(cli.NewChoice("patterns", "awo"), "algorithm", "how chains are found: patterns are chains wherever they start, with lists that are walked; awo is Algorithm 1 of the paper, bound to states")
-	f.Int("max-extra", bind.DefaultMaxExtra, "how many extra reads a walk over a list may make (95th percentile)")
 	addExpand(f)
 	f.Bool("assume-reads", true, "assume that a tool only reads if its definition or name says so and no rule is about it")
 }
@@ -58,14 +57,10 @@ func AgentTasks(by string) int {
 // check refuses options that mean nothing.
 func (o *Options) check() error {
 	switch {
-	case o.MaxExtra < 0:
-		return cli.Usagef("--max-extra: %d is negative", o.MaxExtra)
-	case o.Threshold < 0:
-		return cli.Usagef("--threshold: %d is not %s", o.Threshold, cli.WantOrAuto)
+	case o.Threshold < 1:
+		return cli.Usagef("--threshold: %d is less than 1", o.Threshold)
 	case o.MaxTools < 0:
 		return cli.Usagef("--max-tools: %d is negative", o.MaxTools)
-	case o.TokenBudget < 0:
-		return cli.Usagef("--token-budget: %d is negative", o.TokenBudget)
 	case o.MinTurns < 0:
 		return cli.Usagef("--min-turns: %d is negative", o.MinTurns)
 	case !(o.WritePrecision >= 0 && o.WritePrecision <= 1):
@@ -88,21 +83,17 @@ func (o *Options) algorithm() string {
 
 // Compiler are the options of the compiler.
 func (o *Options) Compiler(threshold, workers int) compile.Options {
-	out := compile.Options{
+	return compile.Options{
 		Algorithm: compile.Algorithm(o.algorithm()), Workers: workers, DeclaredReads: !o.AssumeReads,
 		Extract: candidate.Options{Threshold: threshold, AsPublished: o.Preset == "awo"},
-		Bind:    bind.Options{Threshold: threshold, MaxExtra: o.MaxExtra},
+		Bind:    bind.Options{Threshold: threshold},
 	}
-	if o.MaxExtra == 0 {
-		out.Bind.MaxExtra = -1
-	}
-	return out
 }
 
 // Choose are the options of the choice.
 func (o *Options) Choose(threshold int, meter *cost.Meter, workers int) backtest.ChooseOptions {
 	out := backtest.ChooseOptions{
-		Select: backtest.Selection(o.Select), MinTurns: cmp.Or(o.MinTurns, threshold), KeepMinTurns: o.MinTurns > 0, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget,
+		Select: backtest.Selection(o.Select), MinTurns: cmp.Or(o.MinTurns, threshold), KeepMinTurns: o.MinTurns > 0, MaxTools: o.MaxTools,
 		Batches: o.Batches, WritePrecision: o.WritePrecision, Meter: meter, Workers: workers,
 	}
 	if o.WritePrecision == 0 {
@@ -121,7 +112,6 @@ type extractCompilation struct {
 	test      []*corpus.Run // held out; nil for none
 	choice    *backtest.Choice
 	threshold int
-	tried     []backtest.ThresholdOutcome // for --threshold auto; else nil
 	holdout   map[*bind.Definition]backtest.Agreement
 	heldOut   int // trajectories
 	served    served
@@ -164,17 +154,7 @@ func compileAndChoose(j *cli.Job, runs []*corpus.Run, set *rules.Set, meter *cos
 	if err := out.follow(j, set, meter, o); err != nil {
 		return nil, err
 	}
-	out.threshold = int(o.Threshold)
-	if out.threshold == 0 {
-		var err error
-		out.tried, err = backtest.Thresholds(out.train, backtest.Options{
-			Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Choose: o.Choose(candidate.DefaultThreshold, meter, j.Parallel()), Meter: meter, Seed: j.Seed, Workers: j.Parallel(),
-		})
-		if err != nil {
-			return nil, err
-		}
-		out.threshold = backtest.BestThreshold(out.tried)
-	}
+	out.threshold = o.Threshold
 	for i := range out.plans {
 		out.plans[i].threshold = cmp.Or(out.plans[i].threshold, out.threshold)
 	}

@@ -23,7 +23,6 @@ type extraction struct {
 	recommended *recommend.Result // nil if it was not asked for
 	agents      []recommend.Agent // empty where there is one agent
 	curve       []gain
-	thresholds  []triedThreshold
 	assumptions []compile.Assumption // tools taken to read only
 	findings    []cli.Finding
 	prefetch    []stored.Rule // rules for reading ahead

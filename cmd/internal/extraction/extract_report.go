@@ -75,17 +75,16 @@ func shortTable(out *extraction) *report.Table {
 
 // reasonWords say in a few words what the codes of reasons mean.
 var reasonWords = map[string]string{
-	backtest.ReasonNothing:    "it saves nothing",
-	backtest.ReasonCosts:      "it costs more than it saves",
-	backtest.ReasonFails:      "its calls fail more often together",
-	backtest.ReasonBatch:      "parallel calls do the same (batch)",
-	backtest.ReasonWrites:     "it writes, and the rest follows too seldom",
-	backtest.ReasonFew:        "it adds too few turns",
-	backtest.ReasonMaxTools:   "beyond --max-tools",
-	backtest.ReasonOverBudget: "beyond the budget of tokens",
-	backtest.ReasonOverlaps:   "its calls are others' too",
-	backtest.ReasonVerdict:    "none is recommended",
-	backtest.ReasonDisagrees:  "it often does not do what was recorded",
+	backtest.ReasonNothing:   "it saves nothing",
+	backtest.ReasonCosts:     "it costs more than it saves",
+	backtest.ReasonFails:     "its calls fail more often together",
+	backtest.ReasonBatch:     "parallel calls do the same (batch)",
+	backtest.ReasonWrites:    "it writes, and the rest follows too seldom",
+	backtest.ReasonFew:       "it adds too few turns",
+	backtest.ReasonMaxTools:  "beyond --max-tools",
+	backtest.ReasonOverlaps:  "its calls are others' too",
+	backtest.ReasonVerdict:   "none is recommended",
+	backtest.ReasonDisagrees: "it often does not do what was recorded",
 }
 
 // reasonText says what the reason of a meta-tool or candidate means, "" for none.

@@ -22,7 +22,7 @@ func deciding(c *cobra.Command) *cobra.Command {
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		says := func(name string) bool { return c.Flags().Changed(name) }
-		if !says("verdict") && !says("objective") && slices.ContainsFunc([]string{"threshold", "select", "algorithm", "preset", "max-tools", "token-budget", "min-turns", "batches", "write-precision"}, says) {
+		if !says("verdict") && !says("objective") && slices.ContainsFunc([]string{"threshold", "select", "algorithm", "preset", "max-tools", "min-turns", "batches", "write-precision"}, says) {
 			if err := c.Flags().Set("verdict", "never"); err != nil {
 				return err
 			}
@@ -34,8 +34,8 @@ func deciding(c *cobra.Command) *cobra.Command {
 
 // decided reports whether an option says what is offered.
 func (o *Options) decided() bool {
-	return o.Threshold != cli.OrAuto(candidate.DefaultThreshold) || o.Select != string(backtest.SelectTurns) || o.algorithm() != string(compile.Patterns) ||
-		o.MaxTools != 0 || o.TokenBudget != 0 || o.MinTurns != 0 || o.Batches || o.WritePrecision != backtest.DefaultWritePrecision
+	return o.Threshold != candidate.DefaultThreshold || o.Select != string(backtest.SelectTurns) || o.algorithm() != string(compile.Patterns) ||
+		o.MaxTools != 0 || o.MinTurns != 0 || o.Batches || o.WritePrecision != backtest.DefaultWritePrecision
 }
 
 // follow back-tests the runs if that is wanted, and sets the options to what is
@@ -48,7 +48,7 @@ func (c *extractCompilation) follow(j *cli.Job, set *rules.Set, meter *cost.Mete
 	c.tellApart(o.By)
 	if c.agents != nil {
 		for i := range c.agents.Agents {
-			c.plans = append(c.plans, o.planFor(&c.agents.Agents[i], int(o.Threshold)))
+			c.plans = append(c.plans, o.planFor(&c.agents.Agents[i], o.Threshold))
 		}
 	}
 	if !wanted {
@@ -86,7 +86,7 @@ func (c *extractCompilation) follow(j *cli.Job, set *rules.Set, meter *cost.Mete
 	}
 	if c.none = way.T == 0; !c.none {
 		c.both = way.Kind == backtest.Both
-		o.Select, o.Threshold = string(r.Recommendation.Objective.Selection()), cli.OrAuto(way.T)
+		o.Select, o.Threshold = string(r.Recommendation.Objective.Selection()), way.T
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,13 +18,9 @@ import (
 
 // runOptions are the flags of `awo run`.
 type runOptions struct {
-	Input      string        `mapstructure:"input"`
-	Recordings []string      `mapstructure:"recordings"`
-	Trajectory string        `mapstructure:"trajectory"`
-	From       int           `mapstructure:"from"`
-	MaxCalls   int           `mapstructure:"max-calls"`
-	Timeout    time.Duration `mapstructure:"timeout"`
-	Graph      string        `mapstructure:"tool-graph"`
+	Input      string   `mapstructure:"input"`
+	Recordings []string `mapstructure:"recordings"`
+	Trajectory string   `mapstructure:"trajectory"`
 }
 
 // NewRun returns `awo run`.
@@ -33,18 +28,13 @@ func NewRun(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run DIR#NAME",
 		Short: "Run one meta-tool against the recordings of a trajectory",
-		Long: `Run the meta-tool NAME of the folder DIR (which awo extract --out wrote) with the
-inputs given by --input. Its calls are answered by what the trajectory recorded: a
-call of the same tool with the same arguments answers what it did then. A call that
-was not made then has no answer, and ends the run: it hands back what was done, which
-step failed and whether it is safe to run again. No real tool is called.
+		Long: `Run the meta-tool NAME of the folder DIR (which awo extract --out wrote) with the inputs
+given by --input. Its calls are answered by what the trajectory recorded; a call that was not
+made then has no answer, and ends the run: it hands back what was done, which step failed and
+whether it is safe to run again. No real tool is called.
 
-With --tool-graph (graph.json of awo tools graph), or if awo extract was given one, it
-also names tools that may stand in for one that failed: tools that read, for a tool that
-reads. None of them is called.
-
-Values of arguments and results are shown only with --show-values. The exit code is
-1 if the run does not get to its end.`,
+Values are shown only with --show-values. The exit code is 1 if the run does not get to its
+end.`,
 		Example: `  awo run tools/#get_user_then_each_order --input '{"user_id":"u-1"}' --recordings traces.jsonl --trajectory run-17
   awo run tools/#login --input @input.json --recordings traces/ --trajectory run-17 --show-values`,
 		GroupID: cli.GroupCompile,
@@ -60,10 +50,6 @@ Values of arguments and results are shown only with --show-values. The exit code
 	f.String("input", "{}", "the inputs, as a `JSON` object, or @FILE to read them from a file")
 	f.StringSlice("recordings", nil, "trace `FILES` that answer the calls")
 	f.String("trajectory", "", "the `ID` of the trajectory that answers; optional if there is only one")
-	f.Int("from", 1, "answer equal calls from the call with number `CALL` onwards")
-	f.Int("max-calls", 0, "make at most this many calls (default 100)")
-	f.Duration("timeout", 0, "give up on a call after this time")
-	addGraph(f)
 	return cli.Work(a, c, runTool)
 }
 
@@ -130,17 +116,7 @@ func runTool(j *cli.Job, o runOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.From < 1 || o.From > len(t.Calls)+1 {
-		return cli.Usagef("--from: the trajectory has calls 1 to %d", len(t.Calls))
-	}
-	if o.Graph != "" {
-		g, err := readGraph(j, o.Graph)
-		if err != nil {
-			return err
-		}
-		hint(g, tool)
-	}
-	outcome := execute.Run(j.Context, tool, inputs, replay.NewRecordings(t, o.From-1), execute.Options{MaxCalls: o.MaxCalls, Timeout: o.Timeout})
+	outcome := execute.Run(j.Context, tool, inputs, replay.NewRecordings(t, 0), execute.Options{})
 	if err := j.Result(runDocument(tool, runResult(tool, outcome, j.ShowValues))); err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/prefetch/learn"
@@ -25,7 +24,7 @@ const cardsShown = 12
 // is mined of in.
 func Section(j *cli.Job, in *cli.Intake, runs []*corpus.Run, set *rules.Set, meter *cost.Meter, v *recommend.Result) ([]report.Block, error) {
 	o := Options{
-		Threshold: candidate.DefaultThreshold, Algorithm: string(compile.Patterns), MaxExtra: bind.DefaultMaxExtra,
+		Threshold: candidate.DefaultThreshold, Algorithm: string(compile.Patterns),
 		AssumeReads: true, Select: string(backtest.SelectTurns), WritePrecision: backtest.DefaultWritePrecision, Verdict: "never", By: "none", Prefetch: learn.DefaultThreshold,
 	}
 	against := ""
@@ -36,7 +35,7 @@ func Section(j *cli.Job, in *cli.Intake, runs []*corpus.Run, set *rules.Set, met
 		case v.T == 0:
 			against = "No meta-tool is recommended here, so `awo extract` offers none unless it is told to (--verdict never); these are what it could offer."
 		default:
-			o.Select, o.Threshold = string(backtest.Objective(v.Objective).Selection()), cli.OrAuto(v.T)
+			o.Select, o.Threshold = string(backtest.Objective(v.Objective).Selection()), v.T
 		}
 		if v.P > 0 {
 			o.Prefetch = v.P

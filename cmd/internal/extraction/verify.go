@@ -31,22 +31,16 @@ func NewVerify(a *cli.App) *cobra.Command {
 		Use:   "verify DIR FILES...",
 		Short: "Replay meta-tools and rules for reading ahead in traces",
 		Long: `Run every meta-tool in DIR (or in a file of the kind metatools.arazzo.yaml) at every
-place where a trajectory made its calls one by one. Inputs are taken from what was
-recorded, and calls answer what they did then; no tool is called. A replay is exact
-if every step made the recorded calls with the recorded arguments. A step that reads
-each element of a list agrees if the recorded reads are among its own; what it read
-beyond is reported as extra.
+place where a trajectory made its calls one by one. Calls answer what they did then; no tool
+is called. A replay is exact if every step made the recorded calls with the recorded
+arguments. Of rules for reading ahead it is counted how often they are used.
 
-If DIR holds rules for reading ahead (prefetch.json), how often they are used in these
-traces is held against what the file predicts.
+FILES may all be summaries in which the same meta-tools and rules were counted (awo
+summarize --tools), under the same --rules.
 
-FILES may all be summaries in which the same meta-tools and rules for reading ahead were
-counted (awo summarize --tools), under the same --rules. They hold no trajectory, so
-disagreements are counted and not named.
-
-The exit code is 1 if a meta-tool is exact at less than --min-agreement of its
-places, or if a rule for reading ahead is used less often than the threshold in its
-file, by the upper end of its interval. What does not occur is reported, and passes.
+The exit code is 1 if a meta-tool is exact at less than --min-agreement of its places, or if
+a rule for reading ahead is used less often than the threshold in its file. What does not
+occur is reported, and passes.
 
 ` + cli.FilesHelp,
 		Example: `  awo verify tools/ traces/

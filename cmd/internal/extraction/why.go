@@ -25,20 +25,13 @@ func NewWhy(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "why DIR [NAME | TOOL TOOL ... [FILES...]]",
 		Short: "Explain a meta-tool or a rule for reading ahead, or why there is none",
-		Long: `Explain what awo extract --out found, from the folder alone: in which trajectories and
-from which call on, how often other calls came next and why the chain ends there,
-where every argument comes from and what else was looked at, and why what was left
-out cannot be offered. Without NAME all that was found is listed. NAME may be a rule for
-reading ahead: what it does, and how often what it reads was used. No value is shown.
+		Long: `Explain what awo extract --out found: where it occurs, why the chain ends there, where
+every argument comes from, and why what was left out cannot be offered. Without NAME all that
+was found is listed. NAME may be a rule for reading ahead. No value is shown.
 
---svg also writes a picture of the meta-tool: its calls, and what each takes from where.
-
-With two names of tools or more it explains why their calls in a row are no meta-tool:
-never made in a row, or in too few trajectories; cut by user messages or barriers; the
-majority goes another way, and by how much; an argument that is not known when the first
-call is made; nothing to save; or calls that other meta-tools took. What was found and
-refused or left out is answered from DIR. Otherwise the traces are read again: FILES, or
-what the manifest in DIR names, with the options that it names.
+With two names of tools or more it explains why their calls in a row are no meta-tool. What
+DIR does not say is found out from the traces: FILES, or those that its manifest names, with
+the options that it names.
 
 ` + cli.FilesHelp,
 		Example: `  awo why tools/
@@ -304,7 +297,7 @@ func whyCandidate(d *report.Document, threshold int, one []emit.CandidateJSON) {
 		intro += " It is rejected: " + report.Escape(reasonText(c.Reason)) + "."
 	}
 	d.Add(report.Paragraph(intro))
-	d.Section("Why the chain ends here", report.Paragraph(sentence(endingWords(c, threshold))), nextTable(c).View())
+	d.Section("Why the chain ends here", report.Paragraph(sentence(endingWords(c, threshold))))
 	d.Section("Where arguments come from", argumentsTable(c).IfAny().View())
 	places := report.TableOf("places", "", c.Places, []report.Column{
 		{Key: "trajectory", Max: 40}, {Key: "file", Max: 50, File: true}, {Key: "line"}, {Key: "call", Title: "from call"}, {Key: "times"},
@@ -320,32 +313,6 @@ func sentence(s string) string {
 	}
 	_, first := utf8.DecodeRuneInString(s)
 	return strings.ToUpper(s[:first]) + s[first:] + "."
-}
-
-// nextTable lists what comes behind the occurrences.
-func nextTable(c *emit.CandidateJSON) *report.Table {
-	table := report.NewTable("next", "",
-		report.Column{Key: "next", Title: "behind it comes", Max: 42},
-		report.Column{Key: "occurrences", Title: "times", Align: report.Right},
-		report.Column{Key: "trajectories", Align: report.Right},
-	)
-	rest := c.Occurrences
-	for _, n := range c.Ending.Next {
-		rest -= n.Occurrences
-		table.Add(report.Name(n.Tool), report.Int(n.Occurrences), report.Int(n.Trajectories))
-	}
-	for _, stop := range []struct {
-		n    int
-		what string
-	}{{c.Ending.User, "(a user message)"}, {c.Ending.Barrier, "(a barrier)"}, {c.Ending.Cut, "(a new execution)"}, {c.Ending.Done, "(no further call)"}} {
-		if rest -= stop.n; stop.n > 0 {
-			table.Add(report.Text(stop.what), report.Int(stop.n), report.Text(""))
-		}
-	}
-	if rest > 0 {
-		table.Add(report.Text("(other calls)"), report.Int(rest), report.Text(""))
-	}
-	return table
 }
 
 func argumentsTable(c *emit.CandidateJSON) *report.Table {

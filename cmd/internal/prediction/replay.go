@@ -61,24 +61,17 @@ func NewReplay(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay [SNAPSHOT] FILES...",
 		Short: "Measure how many model turns predicted calls would have saved",
-		Long: `Play recorded trajectories back and predict every turn of the model from what
-came before: which call it makes, with which arguments, or none. A turn is avoided
-if the call that was made without asking the model is its only one, with the same
-arguments. A wrong call is charged, and the recorded turn follows it.
+		Long: `Play recorded trajectories back and predict every turn of the model from what came
+before: which call it makes, with which arguments, or none. A turn is avoided if the call made
+without the model is its only one, with the same arguments; a wrong call is charged.
 
-What is replayed is never trained on: --kfold N leaves out a part of the tasks in
-turn, --prequential predicts each trajectory from
-those before it. A snapshot (a file .awo, see awo snapshot) as the first file is
-replayed as it is. Trials of one task stay together.
+What is replayed is never trained on: --kfold N leaves out a part of the tasks in turn,
+--prequential predicts each trajectory from those before it. A snapshot (a file .awo) as the
+first file is replayed as it is.
 
-Four predictors are compared: the default one, AutoTool as published (arXiv
-2511.14650), and a 3-gram model with and without recovery. All saving is an upper
-bound of a live agent's: a wrong call changes what comes after it.
-
-The default predictor only calls tools that are declared to read, by --rules, else by
-the annotations of their definitions. Without --rules, a tool that no annotation is
-about may be called if its name begins with a verb of reading and has no word of
-writing: good enough to replay, and not to act.
+Compared are the default predictor, AutoTool as published (arXiv 2511.14650), and a 3-gram
+model with and without recovery. The default one only calls tools that are declared to read,
+by --rules, annotations, or else a verb of reading in the name.
 
 ` + cli.FilesHelp,
 		Example: `  awo replay traces/ --rules rules.yaml

@@ -13,7 +13,6 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/corpus"
-	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/predict/effects"
 	"github.com/awo-dev/awo/rules"
@@ -27,11 +26,9 @@ type BacktestOptions struct {
 	Folds          int      `mapstructure:"folds"`
 	TestShare      float64  `mapstructure:"test-share"`
 	Threshold      int      `mapstructure:"threshold"`
-	MaxExtra       int      `mapstructure:"max-extra"`
 	AssumeReads    bool     `mapstructure:"assume-reads"`
 	Select         string   `mapstructure:"select"`
 	MaxTools       int      `mapstructure:"max-tools"`
-	TokenBudget    int64    `mapstructure:"token-budget"`
 	MinTurns       int      `mapstructure:"min-turns"`
 	Batches        bool     `mapstructure:"batches"`
 	WritePrecision float64  `mapstructure:"write-precision"`
@@ -45,7 +42,7 @@ type BacktestOptions struct {
 func UsualBacktest() BacktestOptions {
 	return BacktestOptions{
 		Split: string(backtest.SplitAuto), Folds: backtest.DefaultFolds, TestShare: backtest.DefaultShare,
-		Threshold: candidate.DefaultThreshold, MaxExtra: bind.DefaultMaxExtra, AssumeReads: true, Select: string(backtest.SelectTurns), WritePrecision: backtest.DefaultWritePrecision, Objective: string(backtest.ObjectiveMoney), By: extraction.ByAuto,
+		Threshold: candidate.DefaultThreshold, AssumeReads: true, Select: string(backtest.SelectTurns), WritePrecision: backtest.DefaultWritePrecision, Objective: string(backtest.ObjectiveMoney), By: extraction.ByAuto,
 	}
 }
 
@@ -54,22 +51,13 @@ func NewBacktest(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backtest FILES...",
 		Short: "Compile one part of the traces, and measure what that saves on the other",
-		Long: `Compile one part of the traces, and measure on the other what the result would
-have saved there: model calls, calling turns, tokens and money, for every technique.
+		Long: `Compile one part of the traces, and measure on the other what the result would have saved
+there: model calls, calling turns, tokens and money, for every technique.
 
-Tasks are split, not trajectories, because a second trial of a task is not a test:
---split kfold tests on every task once, compiled from the others; task holds out
---test-share of them; time tests on the last part. auto is kfold of up to 2,000
-tasks, and else task.
-
-At a place in the test part a meta-tool saves turns only if its replay makes the
-recorded calls, and if its inputs were known before the first one. Of places that
-overlap those that save most count. All figures are upper bounds: an agent has to
-choose the meta-tool, and what it then does may differ from what was recorded.
-
-inertia makes predicted calls without the model, each wrong one charged as a model
-call; all is patterns and inertia, each call attributed to one, and tools registered
-on the turns that are left.
+Tasks are split, not trajectories: --split kfold tests on every task once, task holds out
+--test-share of them, time tests on the last part. auto is kfold of up to 2,000 tasks, and
+else task. A meta-tool saves turns only where its replay makes the recorded calls and its
+inputs were known before. All figures are upper bounds: an agent has to choose the meta-tool.
 
 Agents that see other tools are compiled and tested apart (--by), and then added up.
 
@@ -86,11 +74,9 @@ Agents that see other tools are compiled and tested apart (--by), and then added
 	f.Int("folds", backtest.DefaultFolds, "with --split kfold: how many parts")
 	f.Float64("test-share", backtest.DefaultShare, "with --split task or time: `SHARE` that is tested on")
 	f.Int("threshold", candidate.DefaultThreshold, "how many trajectories must follow a chain")
-	f.Int("max-extra", bind.DefaultMaxExtra, "how many extra reads a walk over a list may make (95th percentile)")
 	f.Bool("assume-reads", true, "assume that a tool only reads if its definition or name says so and no rule is about it")
 	f.Var(cli.NewChoice("turns", "net", "all"), "select", "which meta-tools are offered, as in awo extract")
 	f.Int("max-tools", 0, "offer at most this many meta-tools; 0 means no limit")
-	f.Int64("token-budget", 0, "offer definitions of at most this many tokens; 0 means no limit")
 	extraction.AddUse(f)
 	f.Var(cli.NewChoice("money", "turns", "time", "none"), "objective", "what the recommendation weighs; money is tokens where most turns have no price, none gives none")
 	extraction.AddBy(f)
@@ -134,16 +120,12 @@ func (o *BacktestOptions) check() error {
 		return cli.Usagef("--test-share: %v is not a share between 0 and 1", o.TestShare)
 	case o.Threshold < 1:
 		return cli.Usagef("--threshold: %d is less than 1", o.Threshold)
-	case o.MaxExtra < 0:
-		return cli.Usagef("--max-extra: %d is negative", o.MaxExtra)
 	case o.MaxTools < 0:
 		return cli.Usagef("--max-tools: %d is negative", o.MaxTools)
 	case o.MinTurns < 0:
 		return cli.Usagef("--min-turns: %d is negative", o.MinTurns)
 	case !(o.WritePrecision >= 0 && o.WritePrecision <= 1):
 		return cli.Usagef("--write-precision: %v is not a share from 0 to 1", o.WritePrecision)
-	case o.TokenBudget < 0:
-		return cli.Usagef("--token-budget: %d is negative", o.TokenBudget)
 	}
 	return nil
 }
@@ -206,7 +188,7 @@ func BackTest(j *cli.Job, in *cli.Intake, runs []*corpus.Run, set *rules.Set, me
 	if err != nil {
 		return nil, err
 	}
-	shared := extraction.Options{MaxExtra: o.MaxExtra, AssumeReads: o.AssumeReads, Select: o.Select, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget, MinTurns: o.MinTurns, Batches: o.Batches, WritePrecision: o.WritePrecision}
+	shared := extraction.Options{AssumeReads: o.AssumeReads, Select: o.Select, MaxTools: o.MaxTools, MinTurns: o.MinTurns, Batches: o.Batches, WritePrecision: o.WritePrecision}
 	options := backtest.Options{
 		Rules: set, Compile: shared.Compiler(o.Threshold, j.Parallel()), Choose: shared.Choose(o.Threshold, meter, j.Parallel()),
 		By: backtest.SplitBy(o.Split), Folds: o.Folds, Share: o.TestShare, Seed: j.Seed,

@@ -121,8 +121,8 @@ func (f *BacktestFindings) Backtest(in *cli.Intake) Backtest {
 	r := f.result
 	out := Backtest{
 		BacktestFigures: BacktestFigures{Input: in.JSON(), Split: splitFigures{string(r.By), r.Folds, r.TrainTasks, r.TestTasks, r.Trajectories, r.Unused}, Unknown: f.unknown()},
-		Techniques:      cli.Map(r.Techniques, f.technique),
-		Agents:          cli.Map(r.Agents, recommend.AgentOf), Recommended: recommend.Of(r),
+		Techniques:      cli.Map(r.Techniques, f.technique), Interactions: cli.Map(r.Interactions, f.interaction),
+		Agents: cli.Map(r.Agents, recommend.AgentOf), Recommended: recommend.Of(r),
 	}
 	if out.Recommended != nil {
 		out.Recommendation = &out.Recommended.Figures

@@ -39,25 +39,14 @@ func NewCost(a *cli.App) *cobra.Command {
 		Long: `Show what trajectories cost in tokens and money: by model, agent, outcome, tool and
 day, the habits that cost most, and the most expensive trajectories.
 
-Tokens are those that the traces record. Turns without usage are counted with the
-o200k vocabulary and scaled by turns that have both. Money follows list prices, with
-their source and date in the output; --prices adds others, for instance
+Tokens are those that the traces record; turns without usage are counted with the o200k
+vocabulary and scaled by turns that have both. What was recorded as paid counts first, then
+list prices; --prices adds others (docs/cost.md).
 
-  version: 1
-  prices:
-    - models: [my-model, "my-model-*"]
-      input: 0.5          # US dollars for a million tokens
-      cached_input: 0.05
-      cache_write: 0.6
-      output: 2
-      from: 2026-01-01    # optional, as is until
+--lazy shows what registering tools only when they are needed would have cost (EcoAct), where
+the traces record the definitions of the tools offered.
 
---lazy shows what registering tools only when they are needed would have cost
-(EcoAct), where the traces record the definitions of the tools offered; also with some
-registered from the start, those that other tasks say are worth it.
-
-FILES may be summaries (*.awosum) too, for the usage that is recorded: their turns
-without usage, habits and single trajectories are not in them.
+FILES may be summaries (*.awosum) too, for the usage that is recorded.
 
 ` + cli.FilesHelp,
 		Example: `  awo cost traces/
