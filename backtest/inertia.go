@@ -57,7 +57,7 @@ func (p *Part) trainHabits() *habits {
 	learner := predict.NewLearner(predict.DefaultOrder, p.Options.Seed)
 	var observer predict.Observer
 	observed := make([]*predict.Observation, len(p.Runs))
-	for i := range par.Each(max(p.Options.Workers, 1), len(p.Runs), func(i int) { observed[i] = observer.Observe(p.Runs[i].Trajectory) }) {
+	for i := range par.Each(max(p.Options.Workers, 1), len(p.Runs), func(i int) { observed[i] = observer.Observe(p.Runs[i].Trajectory, p.Runs[i].Flow) }) {
 		learner.Add(p.Runs[i].Trajectory, observed[i])
 		observed[i] = nil
 	}

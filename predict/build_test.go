@@ -45,7 +45,7 @@ func trajectoryOf(task string, parts ...string) *trace.Trajectory {
 
 func runOf(t *trace.Trajectory) *Run {
 	var c Observer
-	return NewRun(t, c.Observe(t))
+	return NewRun(t, c.Observe(t, nil))
 }
 
 func graphOf(order int, trajectories ...*trace.Trajectory) *Graph {

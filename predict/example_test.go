@@ -32,7 +32,7 @@ func Example() {
 	graph := predict.NewGraph(3)
 	for i := range 10 {
 		task := fmt.Sprint(i)
-		graph.Add(observer.Observe(lookup(task, "user_"+task, "order_"+task)))
+		graph.Add(observer.Observe(lookup(task, "user_"+task, "order_"+task), nil))
 	}
 	model := graph.Model(predict.ModelOptions{})
 

@@ -122,8 +122,9 @@ type Observer struct {
 	idle      sync.Pool // of *uses
 }
 
-// Observe reads what t teaches, which depends on t alone.
-func (w *Observer) Observe(t *trace.Trajectory) *Observation {
+// Observe reads what t teaches, which depends on t alone. flow is that of t, nil where it was
+// not collected.
+func (w *Observer) Observe(t *trace.Trajectory, flow *dataflow.Flow) *Observation {
 	h := historyOf(t)
 	o := &Observation{Task: t.TaskKey(), Decisions: h.Decisions(), Calls: h.names(), Defined: w.known.read(t.Tools)}
 	if at := t.Started(); !at.IsZero() {
@@ -138,7 +139,9 @@ func (w *Observer) Observe(t *trace.Trajectory) *Observation {
 	if scratch == nil {
 		scratch = newUses()
 	}
-	h.flow = w.collector.Collect(t)
+	if h.flow = flow; flow == nil {
+		h.flow = w.collector.Collect(t)
+	}
 	scratch.observe(o, h)
 	w.idle.Put(scratch)
 	return o

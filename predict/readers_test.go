@@ -117,9 +117,9 @@ func heldOut(t *testing.T) (file, questions string, want []asking) {
 			t.Fatal(err)
 		}
 		if tested.Of(x) == holdout.Test {
-			test = append(test, NewRun(x, c.Observe(x)))
+			test = append(test, NewRun(x, c.Observe(x, nil)))
 		} else {
-			g.Add(c.Observe(x))
+			g.Add(c.Observe(x, nil))
 		}
 	}
 	g.Compose(MetaTool{Name: trace.Intern("look_up_and_read"), First: g.names[1], Counts: Counts{OK: 3}})

@@ -115,7 +115,7 @@ func TestUses(t *testing.T) {
 	var w Observer
 	n := 0
 	for _, x := range list {
-		got, want := counted(w.Observe(x)), countedSlowly(x)
+		got, want := counted(w.Observe(x, nil)), countedSlowly(x)
 		if !maps.Equal(got, want) {
 			for key := range want {
 				if got[key] != want[key] {

@@ -33,7 +33,7 @@ type reading struct {
 	call  int
 }
 
-// checking is the state of checking one trajectory. Its memory is used again for the next.
+// checking is the state of checking one trajectory.
 type checking struct {
 	j       *Judge
 	t       *trace.Trajectory
@@ -59,11 +59,7 @@ type nearest struct {
 
 // Check applies the rules to the model calls of t. It is pure.
 func (j *Judge) Check(t *trace.Trajectory) *Votes {
-	c, _ := j.idle.Get().(*checking)
-	if c == nil {
-		c = &checking{j: j, now: make([]reading, len(j.sources)), voted: make([]int32, len(j.rules)), walks: make([]*walk, len(j.rules))}
-	}
-	c.t = t
+	c := &checking{j: j, t: t, now: make([]reading, len(j.sources)), voted: make([]int32, len(j.rules)), walks: make([]*walk, len(j.rules))}
 	arguments := make([]trace.Value, len(t.Calls))
 	for first := 0; first < len(t.Calls); {
 		end := first + 1
@@ -81,19 +77,7 @@ func (j *Judge) Check(t *trace.Trajectory) *Votes {
 		}
 		first = end
 	}
-	v := c.finish()
-	c.release()
-	j.idle.Put(c)
-	return v
-}
-
-// release lets go of the trajectory.
-func (c *checking) release() {
-	clear(c.now)
-	clear(c.voted)
-	clear(c.walks)
-	c.used.Reset()
-	c.t, c.votes, c.walking, c.reads, c.near = nil, nil, c.walking[:0], 0, nearest{}
+	return c.finish()
 }
 
 // read takes the results and arguments of a call as the newest of their

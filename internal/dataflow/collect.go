@@ -55,11 +55,6 @@ type collection struct {
 	arena    []level // lists on the way to what was found
 	contents lookup.Table
 	words    lookup.Table
-	heldRoom []content // what the slots held, until the flow takes it in its size
-	wordRoom []content // their words
-	useRoom  []Use
-	listRoom []candidate // sources of one use
-	slotRoom []Slot
 	isFull   map[int32]bool
 	crowded  int // values at places for which there is no room
 	deep     int // values at places that stand too deep
@@ -168,8 +163,6 @@ func (c *collection) start(t *trace.Trajectory, calls int) {
 	c.calls = t.Calls[:calls]
 	if c.read == nil {
 		c.flow.values = newValues(calls)
-	} else { // nobody has anything of the flow once it is released
-		c.flow.Slots = c.slotRoom
 	}
 	c.flow.turns = make([]int32, len(c.calls))
 	c.readArguments()
@@ -345,11 +338,7 @@ func (c *collection) want(v trace.Value, h uint64) int32 {
 	next := int32(len(c.wants))
 	id := c.equal.Insert(h, next)
 	if id == next {
-		var room []found
-		if int(next) < cap(c.wants) {
-			room = c.wants[:next+1][next].found[:0] // of a trajectory before
-		}
-		c.wants = append(c.wants, want{value: v, hash: h, found: room, seen: Seen{Turn: -1}, nextPhrase: -1})
+		c.wants = append(c.wants, want{value: v, hash: h, seen: Seen{Turn: -1}, nextPhrase: -1})
 	}
 	return id
 }
@@ -431,42 +420,4 @@ func (c *collection) noRoom() {
 	} else {
 		c.crowded++
 	}
-}
-
-// maxFoundRoom is how many values keep room for their sources from one trajectory to the next.
-const maxFoundRoom = 1 << 12
-
-// release lets go of the trajectory, keeping scratch memory.
-func (c *collection) release() {
-	if c.read != nil {
-		c.slotRoom = c.flow.Slots[:0]
-	}
-	c.isKnowing, c.read, c.sought = false, nil, nil
-	for i := range c.wants {
-		w := &c.wants[i]
-		clear(w.found)
-		if *w = (want{found: w.found[:0]}); i >= maxFoundRoom {
-			w.found = nil
-		}
-	}
-	clear(c.args)
-	clear(c.arena)
-	clear(c.levels[:cap(c.levels)])
-	c.t, c.flow, c.calls = nil, nil, nil
-	c.wants, c.args, c.arena, c.levels, c.byCall, c.lengths, c.pieces = c.wants[:0], c.args[:0], c.arena[:0], c.levels[:0], c.byCall[:0], c.lengths[:0], c.pieces[:0]
-	clear(c.useRoom)
-	clear(c.listRoom[:cap(c.listRoom)])
-	c.heldRoom, c.wordRoom, c.useRoom, c.listRoom = c.heldRoom[:0], c.wordRoom[:0], c.useRoom[:0], c.listRoom[:0]
-	c.equal.Reset()
-	c.coerced.Reset()
-	c.phrases.Reset()
-	c.pieceOf.Reset()
-	c.contents.Reset()
-	c.words.Reset()
-	clear(c.dates)
-	clear(c.numbers)
-	clear(c.isFull)
-	c.crowded, c.deep, c.unread = 0, 0, 0
-	clear(c.given)
-	clear(c.pairs)
 }

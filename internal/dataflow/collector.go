@@ -1,19 +1,11 @@
 package dataflow
 
-import (
-	"sync"
-
-	"github.com/awo-dev/awo/trace"
-)
+import "github.com/awo-dev/awo/trace"
 
 // Collector finds the possible sources of arguments. It may be used
-// concurrently and keeps scratch memory between trajectories; the zero value is
-// ready. What tools' schemas list it reads once, however many trajectories offer
-// the same tools.
-type Collector struct {
-	idle    sync.Pool
-	schemas Schemas
-}
+// concurrently; the zero value is ready. What tools' schemas list it reads once, however
+// many trajectories offer the same tools.
+type Collector struct{ schemas Schemas }
 
 // EnumsOf returns what EnumsOf of the package does.
 func (c *Collector) EnumsOf(t *trace.Trajectory) Enums { return c.schemas.EnumsOf(t) }
@@ -27,12 +19,7 @@ func (c *Collector) EnumsOf(t *trace.Trajectory) Enums { return c.schemas.EnumsO
 // Null, booleans, empty strings, lists and objects come from nowhere.
 //
 // Nobody may change it.
-func (c *Collector) Collect(t *trace.Trajectory) *Flow {
-	s := c.begin()
-	f := s.collect(t)
-	c.end(s)
-	return f
-}
+func (c *Collector) Collect(t *trace.Trajectory) *Flow { return new(collection).collect(t) }
 
 // inOrder reports whether calls and messages stand in the order of their turns.
 func inOrder(t *trace.Trajectory) bool {
@@ -47,17 +34,4 @@ func inOrder(t *trace.Trajectory) bool {
 		}
 	}
 	return true
-}
-
-func (c *Collector) begin() *collection {
-	s, _ := c.idle.Get().(*collection)
-	if s == nil {
-		s = &collection{}
-	}
-	return s
-}
-
-func (c *Collector) end(s *collection) {
-	s.release()
-	c.idle.Put(s)
 }

@@ -3,7 +3,6 @@ package dataflow
 import (
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/stat"
@@ -87,8 +86,7 @@ type Judge struct {
 	byTool  map[toolKey][]int32 // side and tool -> sources
 	readers [][]int32           // source -> rules that read it
 	stats   []ruleStat
-	asked   int       // parameters with rules
-	idle    sync.Pool // of *checking
+	asked   int // parameters with rules
 }
 
 // rule is one link that is judged.

@@ -1,23 +1,17 @@
 package dataflow
 
 import (
-	"strings"
-
 	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
-// A places is the tree of all paths that a collector has met. It outlives the
-// trajectory, because the results of a tool look alike: the text of a path is
-// made once. Whether a path is in the tree already changes no result.
+// A places is the tree of all paths that a trajectory has.
 type places struct {
 	nodes []place
 	roots map[rootKey]int32
-	epoch uint32 // counts trajectories; marks what the current one has met
-	met   int    // places met in the current trajectory
-	deep  bool   // the newest place that was refused stands too deep
+	deep  bool // the newest place that was refused stands too deep
 }
 
 type rootKey struct {
@@ -36,8 +30,7 @@ type place struct {
 	children map[string]child
 	order    []child // the members of the last object here, which the next one probably has too
 
-	epoch uint32 // when it was last met
-	slot  int32  // in that trajectory's Flow
+	slot int32 // in the Flow
 }
 
 type child struct {
@@ -46,26 +39,9 @@ type child struct {
 	hash  uint64 // of the name as a string value
 }
 
-const (
-	// keepPlaces is how large the tree may be when a trajectory begins; a larger
-	// one is thrown away.
-	keepPlaces = 1 << 17
-)
-
-// begin prepares the tree for the next trajectory.
+// begin makes an empty tree.
 func (p *places) begin() {
-	if p.roots == nil || len(p.nodes) > keepPlaces {
-		*p = places{roots: map[rootKey]int32{}, epoch: p.epoch}
-		p.nodes = append(p.nodes, place{}) // place 0 is none
-	}
-	p.epoch++
-	if p.epoch == 0 { // wrapped around: old marks would be mistaken for new
-		for i := range p.nodes {
-			p.nodes[i].epoch = 0
-		}
-		p.epoch = 1
-	}
-	p.met = 0
+	*p = places{roots: map[rootKey]int32{}, nodes: make([]place, 1)} // place 0 is none
 }
 
 // root returns the place of a tool's whole result or arguments.
@@ -73,10 +49,19 @@ func (p *places) root(side Side, tool trace.Name) int32 {
 	key := rootKey{side, tool}
 	at, ok := p.roots[key]
 	if !ok {
+		if !p.hasRoom(0) {
+			return 0
+		}
 		at = p.add(place{side: side, tool: tool, path: "$"})
 		p.roots[key] = at
 	}
-	return p.meet(at)
+	return at
+}
+
+// hasRoom reports whether there may be one more place, so deep.
+func (p *places) hasRoom(depth int32) bool {
+	p.deep = depth > bounds.Steps
+	return !p.deep && len(p.nodes) <= bounds.Places
 }
 
 func (p *places) add(n place) int32 {
@@ -85,31 +70,20 @@ func (p *places) add(n place) int32 {
 	return int32(len(p.nodes) - 1)
 }
 
-// meet marks a place as met in this trajectory, or returns 0 when there are too
-// many, or it stands too deep.
-func (p *places) meet(at int32) int32 {
-	n := &p.nodes[at]
-	if n.epoch == p.epoch {
-		return at
-	}
-	if p.deep = n.depth > bounds.Steps; p.deep || p.met >= bounds.Places {
-		return 0
-	}
-	p.met++
-	n.epoch, n.slot = p.epoch, -1
-	return at
-}
-
-// member returns the place of the i-th member of an object at a place.
+// member returns the place of the i-th member of an object at a place, 0 where there is no
+// room for it, and the hash of its name.
 func (p *places) member(at int32, i int, name string) (int32, uint64) {
 	n := &p.nodes[at]
 	if i < len(n.order) && n.order[i].name == name {
-		return p.meet(n.order[i].place), n.order[i].hash
+		return n.order[i].place, n.order[i].hash
 	}
 	c, ok := n.children[name]
 	if !ok {
-		step := jsonpath.Step{Kind: jsonpath.Member, Name: strings.Clone(name)} // the tree outlives the result
-		c = child{name: step.Name, hash: jsonvalue.HashString(name)}
+		if !p.hasRoom(n.depth + 1) {
+			return 0, jsonvalue.HashString(name)
+		}
+		step := jsonpath.Step{Kind: jsonpath.Member, Name: name}
+		c = child{name: name, hash: jsonvalue.HashString(name)}
 		c.place = p.add(place{side: n.side, tool: n.tool, depth: n.depth + 1, path: string(step.Append([]byte(n.path)))})
 		n = &p.nodes[at] // add may have moved it
 		if n.children == nil {
@@ -122,18 +96,21 @@ func (p *places) member(at int32, i int, name string) (int32, uint64) {
 	} else if i == len(n.order) {
 		n.order = append(n.order, c)
 	}
-	return p.meet(c.place), c.hash
+	return c.place, c.hash
 }
 
-// elements returns the place of the elements of a list or map at a place.
+// elements returns the place of the elements of a list or map at a place, likewise.
 func (p *places) elements(at int32) int32 {
 	n := &p.nodes[at]
 	next := n.each
 	if next == 0 {
+		if !p.hasRoom(n.depth + 1) {
+			return 0
+		}
 		next = p.add(place{side: n.side, tool: n.tool, depth: n.depth + 1, path: n.path + "[*]"})
 		p.nodes[at].each = next
 	}
-	return p.meet(next)
+	return next
 }
 
 // isMap reports whether an object is a map from data to values rather than a

@@ -34,8 +34,7 @@ type Reading struct {
 func (c *Collector) Read(t *trace.Trajectory, flow *Flow, calls int, read Values) *Reading {
 	r := &Reading{enums: c.EnumsOf(t), flow: flow}
 	if flow == nil {
-		r.part, r.ordered = c.begin(), inOrder(t)
-		r.part.isKnowing, r.part.read = true, read
+		r.part, r.ordered = &collection{isKnowing: true, read: read}, inOrder(t)
 		r.part.start(t, calls)
 	}
 	return r
@@ -43,8 +42,7 @@ func (c *Collector) Read(t *trace.Trajectory, flow *Flow, calls int, read Values
 
 // ReadFor begins to read t to be asked for values that need not be arguments.
 func (c *Collector) ReadFor(t *trace.Trajectory, read Values, values []trace.Value) *Reading {
-	r := &Reading{part: c.begin(), ordered: inOrder(t)}
-	r.part.isKnowing, r.part.read, r.part.sought = true, read, values
+	r := &Reading{part: &collection{isKnowing: true, read: read, sought: values}, ordered: inOrder(t)}
 	r.part.start(t, len(t.Calls))
 	return r
 }
@@ -97,7 +95,6 @@ func (r *Reading) Close(c *Collector) {
 		if p.sought == nil {
 			p.noteBounds()
 		}
-		c.end(p)
 	}
 }
 

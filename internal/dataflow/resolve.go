@@ -35,7 +35,7 @@ func (c *collection) resolve(i int) {
 				u.Sources = c.sources(w, args, j)
 			}
 		}
-		c.useRoom = append(c.useRoom, u)
+		c.flow.Uses = append(c.flow.Uses, u)
 	}
 }
 
@@ -75,7 +75,7 @@ type candidate struct {
 
 // sources returns the sources of the argument args[j], best first.
 func (c *collection) sources(w *want, args []argument, j int) []Source {
-	list := c.listRoom[:0]
+	var list []candidate
 	for k := range w.found {
 		f := &w.found[k]
 		list = append(list, candidate{found: f, value: heldHash(w, f.relation)})
@@ -84,7 +84,6 @@ func (c *collection) sources(w *want, args []argument, j int) []Source {
 		list = c.appendParts(list, w)
 	}
 	slices.SortStableFunc(list, c.compare)
-	c.listRoom = list
 	list = list[:min(len(list), maxSources)]
 	sources := make([]Source, len(list))
 	keyed := 0
@@ -331,7 +330,6 @@ func (c *collection) newestInput(h uint64) int {
 
 // finish fills in what Links needs of the trajectory as a whole.
 func (c *collection) finish() {
-	c.flow.contents, c.flow.words, c.flow.Uses = slices.Clone(c.heldRoom), slices.Clone(c.wordRoom), slices.Clone(c.useRoom)
 	for slot := range c.isFull {
 		c.flow.full = append(c.flow.full, slot)
 	}

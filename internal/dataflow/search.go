@@ -41,11 +41,11 @@ func (c *collection) readMessage(i int) {
 	}
 	for _, d := range c.dateList {
 		for _, k := range d.mentionKeys() {
-			c.keep(&c.words, &c.wordRoom, slot, k)
+			c.keep(&c.words, &c.flow.words, slot, k)
 		}
 	}
 	for _, n := range c.numList {
-		c.keep(&c.words, &c.wordRoom, slot, jsonvalue.HashNumber(n))
+		c.keep(&c.words, &c.flow.words, slot, jsonvalue.HashNumber(n))
 	}
 	c.eachNormal(func(w int32) {
 		if c.isKnowing || !c.wants[w].heldHere(slot, int32(i)) {
@@ -271,7 +271,7 @@ func (c *collection) leafTwin(v *trace.Value, h uint64, here found) {
 
 // hold notes that a slot held a value.
 func (c *collection) hold(slot int32, h uint64) {
-	c.keep(&c.contents, &c.heldRoom, slot, h)
+	c.keep(&c.contents, &c.flow.contents, slot, h)
 }
 
 // keep adds to what a slot held, once in a trajectory.

@@ -12,7 +12,7 @@ func (c *collection) readText(text string, slot int32) {
 	seenOnly := c.source.seenOnly || !c.source.side.text() && len(tokens) == 1 && tokens[0].len() == len(text)
 	if !seenOnly && !c.isKnowing {
 		for _, t := range tokens {
-			c.keep(&c.words, &c.wordRoom, slot, t.hash)
+			c.keep(&c.words, &c.flow.words, slot, t.hash)
 		}
 	}
 	if len(c.lengths) == 0 {

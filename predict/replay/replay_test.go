@@ -23,7 +23,7 @@ func runs(n int) []*predict.Run {
 		run.Call("get_order", fmt.Sprintf(`{"id":%q}`, x), `{"state":"open"}`)
 		run.Call("get_order", fmt.Sprintf(`{"id":%q}`, y), `{"state":"open"}`)
 		run.T.Turns = append(run.T.Turns, trace.Turn{FirstCall: 3})
-		list = append(list, predict.NewRun(&run.T, observer.Observe(&run.T)))
+		list = append(list, predict.NewRun(&run.T, observer.Observe(&run.T, nil)))
 	}
 	return list
 }

@@ -104,7 +104,7 @@ func (r *SnapshotReader) Read(j *cli.Job, source iter.Seq2[*trace.Trajectory, er
 		o *predict.Observation
 	}
 	for x := range par.Map(j.Parallel(), trajectories, func(t *trace.Trajectory) observed {
-		return observed{t, observer.Observe(t)}
+		return observed{t, observer.Observe(t, nil)}
 	}) {
 		add(x.t, x.o)
 	}
