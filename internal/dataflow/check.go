@@ -16,13 +16,12 @@ type Votes struct{ rules []ruleVotes }
 type ruleVotes struct {
 	rule    int32
 	choices []choiceVotes
-	absent  int32
-	lists   []walked
+	lists   []walkedHow
 }
 
 type choiceVotes struct {
-	uses, agree, nothing int32
-	asked, given, right  []uint64 // different values
+	uses, agree         int32
+	asked, given, right []uint64 // different values
 }
 
 // reading is the newest value of a source.
@@ -130,19 +129,14 @@ func (c *checking) use(call *trace.Call, arguments *trace.Value) {
 			c.voted[id] = int32(len(c.votes))
 		}
 		v := &c.votes[c.voted[id]-1]
-		absent := true
 		visit(r.to, *arguments, nil, func(recorded trace.Value, positions []int) {
 			if isEmpty(&recorded) {
 				return
 			}
-			absent = false
 			if !c.isFromElsewhere(id, &recorded) {
 				c.apply(v, r, from, &recorded, arguments, positions)
 			}
 		})
-		if absent {
-			v.absent++
-		}
 	}
 	for _, p := range c.j.params[tool] {
 		visit(p.path, *arguments, nil, func(recorded trace.Value, _ []int) {
@@ -208,9 +202,6 @@ func (c *checking) apply(v *ruleVotes, r *rule, from *reading, recorded, argumen
 		}
 		if right {
 			votes.agree++
-		}
-		if len(given) != 1 && choice.Kind != Each && choice.Kind != ByOpen {
-			votes.nothing++
 		}
 		switch choice.Kind {
 		case ByConst, ByArg, ByInput:

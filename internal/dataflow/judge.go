@@ -1,7 +1,6 @@
 package dataflow
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
@@ -13,11 +12,10 @@ import (
 // applied. Uses whose value is not in the rule's source, but in a nearer result
 // by another accepted link, are not among them.
 type Agreement struct {
-	Uses    int // uses with a source in an earlier turn
-	Agree   int // of these, the rule gives the recorded value
-	Nothing int // of these, the rule gives no value, or several
-	Wilson  stat.Proportion
-	Exact   float64 // stat.AtLeast(Agree, Uses)
+	Uses   int // uses with a source in an earlier turn
+	Agree  int // of these, the rule gives the recorded value
+	Wilson stat.Proportion
+	Exact  float64 // stat.AtLeast(Agree, Uses)
 }
 
 // Reads reports whether an argument of an accessor may be bound by the rule:
@@ -43,22 +41,13 @@ type FanOut struct {
 	Prefix  int // the first ones, in the order of the list
 	Subset  int // others, or in another order
 	Outside int // something that is not in the list
-
-	Mean  float64 // elements that were not used, a list
-	P95   int     // 95th percentile of that, at most 1,000
-	extra map[int32]int
-	total int
 }
-
-// maxExtra is the largest number of unused elements that is told apart.
-const maxExtra = 1000
 
 // Judgment is what a rule, a link with a choice, is worth over a corpus.
 type Judgment struct {
 	Link   *Link
 	Choice Choice
 	Agreement
-	Absent int // calls that it could be applied to that leave the argument out
 
 	// The chance guard on the values that this choice gives; for the kinds that
 	// compare a key only, otherwise the verdict is the link's.
@@ -116,14 +105,12 @@ type source struct {
 // ruleStat is what was counted for a rule.
 type ruleStat struct {
 	choices []choiceStat
-	absent  int
 	fan     FanOut
 }
 
 type choiceStat struct {
-	uses, agree, nothing int
-	trials               int
-	asked, given, right  counter
+	uses, agree, trials int
+	asked, given, right counter
 }
 
 // NewJudge returns a judge of the links of s that are accepted, and of those
@@ -240,7 +227,6 @@ func (j *Judge) Add(v *Votes) {
 	for i := range v.rules {
 		r := &v.rules[i]
 		stat := &j.stats[r.rule]
-		stat.absent += int(r.absent)
 		for c := range r.choices {
 			stat.choices[c].add(&r.choices[c])
 		}
@@ -253,7 +239,6 @@ func (j *Judge) Add(v *Votes) {
 func (s *choiceStat) add(v *choiceVotes) {
 	s.uses += int(v.uses)
 	s.agree += int(v.agree)
-	s.nothing += int(v.nothing)
 	if v.uses > 0 {
 		s.trials++
 	}
@@ -269,9 +254,9 @@ func (s *choiceStat) add(v *choiceVotes) {
 }
 
 // add counts how one list was walked.
-func (f *FanOut) add(w walked) {
+func (f *FanOut) add(w walkedHow) {
 	f.Lists++
-	switch w.how {
+	switch w {
 	case walkedWhole:
 		f.Whole++
 	case walkedPrefix:
@@ -281,11 +266,6 @@ func (f *FanOut) add(w walked) {
 	default:
 		f.Outside++
 	}
-	if f.extra == nil {
-		f.extra = map[int32]int{}
-	}
-	f.extra[min(w.extra, maxExtra)]++
-	f.total += int(w.extra)
 }
 
 // Judgments returns what was counted, by link in the order of the Set, then by
@@ -297,15 +277,15 @@ func (j *Judge) Judgments() []Judgment {
 		for c := range r.choices {
 			s := &j.stats[i].choices[c]
 			one := Judgment{
-				Link: r.link, Choice: r.choices[c].Choice, Absent: j.stats[i].absent, Trials: s.trials, Values: len(s.right.counts),
+				Link: r.link, Choice: r.choices[c].Choice, Trials: s.trials, Values: len(s.right.counts),
 				Rate: float64(s.right.total) / float64(max(s.asked.total, 1)),
 				Agreement: Agreement{
-					Uses: s.uses, Agree: s.agree, Nothing: s.nothing, Wilson: stat.Share(s.agree, s.uses), Exact: stat.AtLeast(s.agree, s.uses),
+					Uses: s.uses, Agree: s.agree, Wilson: stat.Share(s.agree, s.uses), Exact: stat.AtLeast(s.agree, s.uses),
 				},
 			}
 			one.guard(s, len(r.choices))
 			if one.Choice.Kind == Each {
-				one.FanOut = j.stats[i].fan.summary()
+				one.FanOut = &j.stats[i].fan
 			}
 			list = append(list, one)
 		}
@@ -344,20 +324,4 @@ func chanceOf(asked, given *counter, n int) float64 {
 	}
 	q += float64(asked.floor) / all // what is not kept is taken to be given always
 	return min(1, q)
-}
-
-// summary returns f with its mean and percentile.
-func (f FanOut) summary() *FanOut {
-	if f.Lists > 0 {
-		f.Mean = float64(f.total) / float64(f.Lists)
-	}
-	below := 0
-	for _, n := range slices.Sorted(maps.Keys(f.extra)) {
-		if below += f.extra[n]; below*100 >= f.Lists*95 {
-			f.P95 = int(n)
-			break
-		}
-	}
-	f.extra = nil
-	return &f
 }

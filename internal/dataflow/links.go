@@ -156,7 +156,6 @@ type hitValue struct {
 type pattern struct {
 	param int32
 	links []int32
-	never bool
 	count int
 }
 
@@ -335,8 +334,7 @@ func (l *Links) addUse(u *Use) {
 	}
 	stat := &l.slots[param]
 	stat.used++
-	never := u.Seen.Turn < 0
-	if never {
+	if u.Seen.Turn < 0 {
 		stat.never++
 	}
 	l.ids = l.ids[:0]
@@ -350,7 +348,7 @@ func (l *Links) addUse(u *Use) {
 			l.ids = append(l.ids, id)
 		}
 	}
-	l.addPattern(param, never)
+	l.addPattern(param)
 }
 
 // addSource counts a hit of a link in a trajectory and returns the link, or -1
@@ -449,11 +447,8 @@ func (k *linkStat) count(trajectory int32, value uint64, s *Source, scarce bool)
 }
 
 // addPattern counts the list of sources in l.ids.
-func (l *Links) addPattern(param int32, never bool) {
+func (l *Links) addPattern(param int32) {
 	h := jsonvalue.Mix(uint64(param), uint64(len(l.ids)))
-	if never {
-		h++
-	}
 	for _, id := range l.ids {
 		h = jsonvalue.Mix(h, uint64(id))
 	}
@@ -465,7 +460,7 @@ func (l *Links) addPattern(param int32, never bool) {
 		}
 		at = int32(len(l.patterns))
 		l.patternOf.Insert(h, at)
-		l.patterns = append(l.patterns, pattern{param: param, links: slices.Clone(l.ids), never: never})
+		l.patterns = append(l.patterns, pattern{param: param, links: slices.Clone(l.ids)})
 	}
 	l.patterns[at].count++
 }

@@ -230,7 +230,7 @@ func TestAnyNumberOfWorkers(t *testing.T) {
 		}
 		fmt.Fprintln(&b, set.AutoTool())
 		for _, g := range judge.Judgments() {
-			fmt.Fprintln(&b, g.Link.To, g.Choice, g.Agreement, g.Verdict, g.Log10P, g.Absent)
+			fmt.Fprintln(&b, g.Link.To, g.Choice, g.Agreement, g.Verdict, g.Log10P)
 			if g.FanOut != nil {
 				fmt.Fprintf(&b, "%+v\n", *g.FanOut)
 			}

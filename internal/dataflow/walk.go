@@ -8,12 +8,7 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// walked is what was used of one list.
-type walked struct {
-	how   walkedHow
-	extra int32 // elements that were not used
-}
-
+// walkedHow is what was used of one list.
 type walkedHow uint8
 
 const (
@@ -70,7 +65,7 @@ func (c *checking) endWalk(id int32) {
 }
 
 // summary says how the list was walked. Elements that are equal count once.
-func (w *walk) summary() walked {
+func (w *walk) summary() walkedHow {
 	nodes := make([]uint64, 0, len(w.nodes))
 	var position lookup.Table
 	for i := range w.nodes {
@@ -86,14 +81,13 @@ func (w *walk) summary() walked {
 		}
 		inOrder = inOrder && i < len(nodes) && h == nodes[i]
 	}
-	out := walked{how: walkedSubset, extra: int32(len(nodes) - inside)}
 	switch {
 	case inside < len(w.used):
-		out.how = walkedOutside
+		return walkedOutside
 	case inOrder && inside == len(nodes):
-		out.how = walkedWhole
+		return walkedWhole
 	case inOrder:
-		out.how = walkedPrefix
+		return walkedPrefix
 	}
-	return out
+	return walkedSubset
 }

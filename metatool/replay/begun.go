@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"slices"
-
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
 )
@@ -31,9 +29,7 @@ func (f *Finder) Begun(t *trace.Trajectory, marks []merge.Mark) []Begun {
 }
 
 func (f *Finder) begun(r *record, marks []merge.Mark) []Begun {
-	idle := f.scratch()
-	out := idle.begun
-	var room begunRoom
+	var out []Begun
 	sequence := newSequence(r, marks, true)
 	for i := range sequence.calls {
 		if sequence.isGhost(i) {
@@ -43,27 +39,18 @@ func (f *Finder) begun(r *record, marks []merge.Mark) []Begun {
 			if len(f.plans[n].steps) < 2 {
 				continue
 			}
-			if b, ok := sequence.begun(f.plans[n], i, &room); ok {
+			if b, ok := sequence.begun(f.plans[n], i); ok {
 				b.Tool = n
 				out = append(out, b)
 			}
 		}
 	}
-	idle.begun = out
-	defer f.release(idle)
-	return slices.Clone(out)
-}
-
-// begunRoom is memory that the places of a trajectory share.
-type begunRoom struct {
-	steps []BegunCalls
-	later []int
+	return out
 }
 
 // begun follows a tool from element i on.
-func (s *Sequence) begun(p *plan, i int, room *begunRoom) (Begun, bool) {
-	room.steps, room.later = roomIn(room.steps, len(p.steps)), roomIn(room.later, len(p.steps))
-	steps, later := room.steps[len(room.steps):], room.later[len(room.later):]
+func (s *Sequence) begun(p *plan, i int) (Begun, bool) {
+	var b Begun
 	end, _ := s.follow(p, i, false, func(calls []int) bool {
 		step := BegunCalls{Calls: int32(len(calls))}
 		for _, c := range calls {
@@ -71,37 +58,19 @@ func (s *Sequence) begun(p *plan, i int, room *begunRoom) (Begun, bool) {
 				step.Failed++
 			}
 		}
-		if len(steps) > 0 {
-			later = append(later, calls...)
+		if len(b.Steps) > 0 {
+			b.Later = append(b.Later, calls...)
 		}
-		steps = append(steps, step)
+		b.Steps = append(b.Steps, step)
 		return step.Failed == 0
 	})
-	if len(steps) < 2 {
+	if len(b.Steps) < 2 {
 		return Begun{}, false
 	}
-	room.steps, room.later = taken(room.steps, steps), taken(room.later, later)
-	b := Begun{Steps: slices.Clip(steps), Later: slices.Clip(later)}
 	if b.Steps[len(b.Steps)-1].Failed > 0 && len(b.Steps) < len(p.steps) {
 		b.Ended = !s.continues(&p.steps[len(b.Steps)], end)
 	}
 	return b, true
-}
-
-// roomIn returns room for n more, in new memory if there is too little.
-func roomIn[T any](room []T, n int) []T {
-	if cap(room)-len(room) >= n {
-		return room
-	}
-	return make([]T, 0, max(2*n, min(2*cap(room), 1024), 32))
-}
-
-// taken returns room without what was appended behind it, unless that was too much for it.
-func taken[T any](room, list []T) []T {
-	if len(list) > cap(room)-len(room) {
-		return room
-	}
-	return room[:len(room)+len(list)]
 }
 
 // continues reports whether the element at could be a call of a step that follows

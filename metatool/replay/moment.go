@@ -55,14 +55,6 @@ type Uses struct {
 	player   *Player
 }
 
-// scratch is memory that Use and Begun need for a while.
-type scratch struct {
-	moments []Moment
-	places  []Place
-	begun   []Begun
-	needed  []needed // by number of Finder.needs
-}
-
 // needed is where a trajectory has what a need asks for.
 type needed struct {
 	isRead        bool
@@ -70,30 +62,6 @@ type needed struct {
 	element       int // that was asked for last, -1 for none
 	known         bool
 }
-
-// scratch returns memory for a trajectory.
-func (f *Finder) scratch() *scratch {
-	s, _ := f.idle.Get().(*scratch)
-	if s == nil {
-		s = &scratch{needed: make([]needed, len(f.needs))}
-	}
-	clear(s.needed)
-	s.moments, s.places, s.begun = s.moments[:0], s.places[:0], s.begun[:0]
-	return s
-}
-
-// release gives memory back; that of a trajectory with very much in it is let go.
-func (f *Finder) release(s *scratch) {
-	if max(cap(s.moments), cap(s.begun)) > maxIdle {
-		s.moments, s.places, s.begun = nil, nil, nil
-	}
-	clear(s.moments)
-	clear(s.places)
-	clear(s.begun)
-	f.idle.Put(s)
-}
-
-const maxIdle = 1 << 14
 
 // Use returns the places of Find, and the moments of the tools. flow is that of t, nil where it
 // was not collected.
@@ -105,7 +73,7 @@ func (f *Finder) Use(t *trace.Trajectory, marks []merge.Mark, flow *dataflow.Flo
 	record := newRecord(t)
 	record.flow = flow
 	u := &Uses{finder: f, sequence: newSequence(record, marks, false), player: newPlayer(record, &f.collector)}
-	room := f.scratch()
+	needs := make([]needed, len(f.needs))
 	for i, call := range u.sequence.calls {
 		if u.sequence.stop[i] {
 			continue
@@ -120,14 +88,14 @@ func (f *Finder) Use(t *trace.Trajectory, marks []merge.Mark, flow *dataflow.Flo
 				if p, ok := f.place(u.sequence, u.player, n, o, o.Removed(t), across); ok {
 					r, end, p.Replay.removed = p.Replay, p.End, p.Removed
 					if len(p.Removed) > 0 || t.Calls[call].Turn < 0 {
-						room.places = append(room.places, p)
+						u.Places = append(u.Places, p)
 					}
 				}
 			}
 			m := Moment{Tool: n, Begin: i, End: i + 1, Call: call, replay: r}
 			switch {
 			case r == nil:
-				if !u.known(room.needed, n, i) {
+				if !u.known(needs, n, i) {
 					continue
 				}
 			case r.NotComparable:
@@ -138,12 +106,10 @@ func (f *Finder) Use(t *trace.Trajectory, marks []merge.Mark, flow *dataflow.Flo
 			case r.Exact:
 				m.Followed, m.End = true, end
 			}
-			room.moments = append(room.moments, m)
+			u.Moments = append(u.Moments, m)
 		}
 	}
 	u.player.close()
-	u.Moments, u.Places = slices.Clone(room.moments), slices.Clone(room.places)
-	f.release(room)
 	return u
 }
 
@@ -284,7 +250,7 @@ func (u *Uses) among(calls []int, tool string, args *trace.Value) int {
 // followed, and else the arguments of the first call and of the next that take them.
 func (u *Uses) inputsAt(p *plan, m *Moment) trace.Value {
 	if m.replay != nil {
-		inputs, _ := u.player.inputs(p, m.replay.Occurrence, nil)
+		inputs, _ := u.player.inputs(p, m.replay.Occurrence)
 		return inputs
 	}
 	o := Occurrence{Calls: make([][]int, len(p.steps))}

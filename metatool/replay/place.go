@@ -2,7 +2,6 @@ package replay
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/merge"
@@ -32,7 +31,6 @@ type Finder struct {
 	byFirst   map[trace.Name][]int
 	needs     []need
 	collector dataflow.Collector
-	idle      sync.Pool // of *scratch
 }
 
 // NewFinder returns a finder of the places of tools.
@@ -179,12 +177,7 @@ type Span struct {
 func Best(spans []Span) (chosen []int, worth float64) {
 	// best[i] is the most that spans from i on are worth, next the first that does
 	// not overlap i.
-	var bestRoom [fewSpans + 1]float64
-	var nextRoom [fewSpans]int
-	best, next := bestRoom[:], nextRoom[:]
-	if len(spans) > fewSpans {
-		best, next = make([]float64, len(spans)+1), make([]int, len(spans))
-	}
+	best, next := make([]float64, len(spans)+1), make([]int, len(spans))
 	for i := len(spans) - 1; i >= 0; i-- {
 		next[i] = i + after(spans[i:], spans[i].End)
 		best[i] = max(best[i+1], spans[i].Worth+best[next[i]])
@@ -199,9 +192,6 @@ func Best(spans []Span) (chosen []int, worth float64) {
 	}
 	return chosen, best[0]
 }
-
-// fewSpans need no memory of their own to be compared.
-const fewSpans = 64
 
 // after returns the first span that begins at end or behind it.
 func after(spans []Span, end int) int {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/awo-dev/awo/internal/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/metatool/execute"
 	"github.com/awo-dev/awo/trace"
 )
@@ -29,16 +28,14 @@ type Recordings struct {
 // other.
 type answers struct {
 	record *record
-	byHash map[uint64]int32 // of tool and arguments -> the first group with it
-	groups []answerGroup
-	used   []int32 // the groups that the run has used
+	groups map[string]*answerGroup // by tool and arguments
+	used   []*answerGroup          // by the run
 }
 
 // answerGroup is calls with a result, the same in tool and arguments.
 type answerGroup struct {
 	calls []int
-	used  int   // by the run: how many of them from its first call on
-	next  int32 // with the same hash, -1 for none
+	used  int // by the run: how many of them from its first call on
 }
 
 // NewRecordings returns the recordings of t as they are seen by a run that
@@ -49,57 +46,30 @@ func NewRecordings(t *trace.Trajectory, from int) *Recordings {
 }
 
 func newAnswers(r *record) *answers {
-	n := 0
-	for i := range r.t.Calls {
-		if r.t.Calls[i].HasResult {
-			n++
-		}
-	}
-	a := &answers{record: r, byHash: make(map[uint64]int32, n), groups: make([]answerGroup, 0, n)}
-	room := make([]int, n) // for the first call of each group
+	a := &answers{record: r, groups: map[string]*answerGroup{}}
 	for i := range r.t.Calls {
 		c := &r.t.Calls[i]
 		if !c.HasResult {
 			continue
 		}
-		args := r.arguments(i)
-		hash := callHash(c.Tool.Value(), args)
-		group, first := a.group(hash, c.Tool.Value(), args)
-		if group < 0 {
-			at := len(a.groups)
-			a.groups = append(a.groups, answerGroup{calls: room[at : at : at+1], next: first})
-			a.byHash[hash], group = int32(at), int32(at)
+		key := callKey(c.Tool.Value(), r.arguments(i))
+		if a.groups[key] == nil {
+			a.groups[key] = &answerGroup{}
 		}
-		a.groups[group].calls = append(a.groups[group].calls, i)
+		a.groups[key].calls = append(a.groups[key].calls, i)
 	}
 	return a
 }
 
-func callHash(tool string, args *trace.Value) uint64 {
-	return jsonvalue.HashMember(0, tool, jsonvalue.Hash(args))
-}
-
-// group returns the group of calls with a tool and arguments, -1 for none, and the first
-// group with their hash.
-func (a *answers) group(hash uint64, tool string, args *trace.Value) (group, first int32) {
-	first, is := a.byHash[hash]
-	if !is {
-		return -1, -1
-	}
-	for group = first; group >= 0; group = a.groups[group].next {
-		one := a.groups[group].calls[0]
-		if a.record.t.Calls[one].Tool.Value() == tool && a.record.arguments(one).Equal(*args) {
-			break
-		}
-	}
-	return group, first
+func callKey(tool string, args *trace.Value) string {
+	return string(args.AppendCanonical(append([]byte(tool), 0)))
 }
 
 // from returns the recordings as a run sees them that stands in for the calls
 // from one on.
 func (a *answers) from(call int) Recordings {
 	for _, group := range a.used {
-		a.groups[group].used = 0
+		group.used = 0
 	}
 	a.used = a.used[:0]
 	return Recordings{from: call, answers: a}
@@ -107,18 +77,17 @@ func (a *answers) from(call int) Recordings {
 
 // Call answers what the trajectory recorded.
 func (r *Recordings) Call(_ context.Context, tool string, args trace.Value) (execute.Result, error) {
-	at, _ := r.group(callHash(tool, &args), tool, &args)
-	if at < 0 {
+	group := r.groups[callKey(tool, &args)]
+	if group == nil {
 		return execute.Result{}, ErrNotRecorded
 	}
-	group := &r.groups[at]
 	same := group.calls
 	use := same[len(same)-1]
 	first, _ := slices.BinarySearch(same, r.from)
 	if next := first + group.used; next < len(same) {
 		use = same[next]
 		group.used++
-		r.answers.used = append(r.answers.used, at)
+		r.answers.used = append(r.answers.used, group)
 	}
 	return *r.record.result(use), nil
 }

@@ -67,9 +67,6 @@ type Player struct {
 	collector *dataflow.Collector // shared between trajectories
 	answers   *answers            // once a meta-tool is replayed
 	runner    execute.Runner
-	run       Recordings        // of the run under way
-	members   []trace.Member    // of its inputs
-	steps     []StepReplay      // room for those of replays
 	reading   *dataflow.Reading // once it is asked what was known
 }
 
@@ -90,8 +87,7 @@ func (p *Player) play(plan *plan, o Occurrence) *Replay {
 	if r.NotComparable = !p.isRecorded(o); r.NotComparable {
 		return r
 	}
-	inputs, missing := p.inputs(plan, o, p.members[:0])
-	p.members = inputs.Members
+	inputs, missing := p.inputs(plan, o)
 	r.Known, r.Unknown = p.known(plan, o, inputs)
 	if missing != "" {
 		r.Steps = []StepReplay{{Code: CodeInputUnderived, Argument: missing}}
@@ -104,7 +100,6 @@ func (p *Player) play(plan *plan, o Occurrence) *Replay {
 		return r
 	}
 	r.Exact = len(outcome.Steps) == len(tool.Steps)
-	r.Steps = p.stepsFor(len(outcome.Steps))
 	agrees := true
 	lost := p.lost(plan, o)
 	for i := range outcome.Steps {
@@ -129,18 +124,8 @@ func (p *Player) recordings(from int) *Recordings {
 	if p.answers == nil {
 		p.answers = newAnswers(p.record)
 	}
-	p.run = p.answers.from(from)
-	return &p.run
-}
-
-// stepsFor returns room for the steps of a replay.
-func (p *Player) stepsFor(n int) []StepReplay {
-	if cap(p.steps)-len(p.steps) < n {
-		p.steps = make([]StepReplay, 0, max(n, min(2*cap(p.steps), 256), 8))
-	}
-	at := len(p.steps)
-	p.steps = p.steps[:at+n]
-	return p.steps[at : at : at+n]
+	r := p.answers.from(from)
+	return &r
 }
 
 // maxReplayCalls is far beyond what agents do one by one.
@@ -163,26 +148,23 @@ func (r *record) isRecorded(o Occurrence) bool {
 // far as the recorded arguments tell, and the first required one that they do
 // not tell.
 func Inputs(tool *metatool.Tool, t *trace.Trajectory, o Occurrence) (inputs trace.Value, missing string) {
-	return newRecord(t).inputs(newPlan(tool), o, nil)
+	return newRecord(t).inputs(newPlan(tool), o)
 }
 
-// inputs is Inputs, with the members in room if there is any.
-func (r *record) inputs(p *plan, o Occurrence, room []trace.Member) (inputs trace.Value, missing string) {
-	inputs.Kind, inputs.Members = trace.Object, room
-	if cap(room) < len(p.inputs) {
-		inputs.Members = make([]trace.Member, 0, len(p.inputs))
-	}
+// inputs is Inputs.
+func (r *record) inputs(p *plan, o Occurrence) (inputs trace.Value, missing string) {
+	var members []trace.Member
 	for i := range p.inputs {
 		in := &p.inputs[i]
 		v, ok := r.inputValue(p, in, o, len(p.steps))
 		switch {
 		case ok:
-			inputs.Members = append(inputs.Members, trace.Member{Name: in.Name, Value: v})
+			members = append(members, trace.Member{Name: in.Name, Value: v})
 		case in.Required && missing == "":
 			missing = in.Name
 		}
 	}
-	return trace.NewObject(inputs.Members...), missing
+	return trace.NewObject(members...), missing
 }
 
 // inputValue looks for an argument of the first steps that is nothing but the input, or
