@@ -118,7 +118,6 @@ type tool struct {
 	required    map[string]bool // by the definitions
 	params      map[string]uint64
 	schema      bool
-	first       trace.Name // of a meta-tool its first call
 }
 
 // NewGraph returns an empty graph with contexts of up to order calls (1 to
@@ -389,7 +388,6 @@ func (t *tool) merge(o *tool) {
 	t.effect = max(t.effect, o.effect)
 	t.describe(o.description)
 	t.schema = t.schema || o.schema
-	t.begin(o.first)
 	for p := range o.required {
 		t.require(p)
 	}

@@ -20,7 +20,6 @@ type Model struct {
 	tools   []Tool // by symbol; 0 is none
 	symbols map[trace.Name]uint32
 	rules   [][]Rule // by symbol
-	meta    []uint32 // symbols of meta-tools that no trace calls
 
 	// Contexts, parents before children: node 0 is the empty context.
 	childFrom  []uint32 // by node, and one more
@@ -58,7 +57,6 @@ type Tool struct {
 	Counts      Counts
 	Calls       uint64
 	Params      []Param
-	First       trace.Name // of a meta-tool its first call; zero for others
 }
 
 // Single returns the share of the turns that begin with the tool and make no
@@ -95,14 +93,13 @@ func (g *Graph) Model(o ModelOptions) *Model {
 		m.tools = append(m.tools, g.tools[s].node(g.names[s]))
 		m.symbols[g.names[s]] = uint32(i + 1)
 	}
-	m.noteMeta()
 	m.rules = g.rules(renumbered)
 	m.smooth(g, o, renumbered)
 	return m
 }
 
 func (t *tool) node(name trace.Name) Tool {
-	out := Tool{Name: name, Description: t.description, Effect: t.effect, Counts: t.counts, Calls: t.calls, First: t.first}
+	out := Tool{Name: name, Description: t.description, Effect: t.effect, Counts: t.counts, Calls: t.calls}
 	names := sortedKeys(t.params)
 	for p := range t.required {
 		if _, ok := t.params[p]; !ok {
@@ -199,8 +196,7 @@ func (m *Model) path(c *Context) (nodes [MaxOrder + 2]uint32, n int) {
 }
 
 // Distribution writes the probabilities of none and of the tools, by symbol, to
-// p, whose length is [Model.Alphabet], and returns that of any other tool. That of
-// a meta-tool is 0: what its calls are likely to be, they are one by one.
+// p, whose length is [Model.Alphabet], and returns that of any other tool.
 func (m *Model) Distribution(c Context, p []float64) float64 {
 	clear(p)
 	nodes, n := m.path(&c)
@@ -214,12 +210,9 @@ func (m *Model) Distribution(c Context, p []float64) float64 {
 		}
 		weight *= m.backoff[node]
 	}
-	rest := weight / float64(len(p)+1-len(m.meta))
+	rest := weight / float64(len(p)+1)
 	for i := range p {
 		p[i] += rest
-	}
-	for _, s := range m.meta {
-		p[s] = 0 // its calls are outcomes, one by one
 	}
 	return rest
 }

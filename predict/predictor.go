@@ -137,7 +137,7 @@ func (p *Predictor) each(h *History, d *Decision, do func(Firing)) {
 	m.Distribution(m.ContextOf(d.State, before), p.p)
 	v := h.viewAt(d)
 	for _, s := range slices.Clone(p.top(p.options.Most + 1)) {
-		if s == NoneSymbol || m.tools[s].meta() || !p.allows(m.tools[s].Name) {
+		if s == NoneSymbol || !p.allows(m.tools[s].Name) {
 			continue
 		}
 		fill := m.fillAs(v, s, &p.options.Fill, true)

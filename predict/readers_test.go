@@ -122,7 +122,6 @@ func heldOut(t *testing.T) (file, questions string, want []asking) {
 			g.Add(c.Observe(x, nil))
 		}
 	}
-	g.Compose(MetaTool{Name: trace.Intern("look_up_and_read"), First: g.names[1], Counts: Counts{OK: 3}})
 	m := g.Model(ModelOptions{})
 	p := make([]float64, m.Alphabet())
 	predictor := NewPredictor(m, PredictorOptions{})

@@ -49,7 +49,6 @@ type ToolData struct {
 	Schema      bool              `json:"schema"` // an input schema was recorded
 	Required    []string          `json:"required,omitempty"`
 	Params      map[string]uint64 `json:"params,omitempty"` // calls that have each
-	First       string            `json:"first,omitempty"`  // of a meta-tool the tool of its first call
 }
 
 // ContextData are the contexts of a model, breadth first from the empty one. The children
@@ -151,7 +150,7 @@ func (m *Model) data(g *Graph) *SnapshotData {
 		t := &g.tools[s]
 		d.Tools = append(d.Tools, ToolData{
 			Name: g.names[s].Value(), Description: t.description, Effect: t.effect, Counts: t.counts, Calls: t.calls, Schema: t.schema,
-			Required: sortedKeys(t.required), Params: t.params, First: nameText(t.first),
+			Required: sortedKeys(t.required), Params: t.params,
 		})
 	}
 	return d
@@ -221,9 +220,6 @@ func (d *SnapshotData) graph() (*Graph, bool) {
 		}
 		to := &g.tools[s]
 		to.counts, to.calls, to.effect, to.description, to.schema = k.Counts, k.Calls, k.Effect, k.Description, k.Schema
-		if k.First != "" {
-			to.first = trace.Intern(k.First)
-		}
 		for name, n := range k.Params {
 			to.params[name] = n
 		}

@@ -66,8 +66,6 @@ class Snapshot:
         self._cell_from, self._next, self._share, self._backoff = model["cell_from"], model["next"], model["share"], model["backoff"]
         self._names = [NONE] + [tool["name"] for tool in content["tools"]]
         self._symbols = {name: i for i, name in enumerate(self._names) if i}
-        # Several calls in one, that no trace makes: no outcomes of their own.
-        self._meta = [i + 1 for i, tool in enumerate(content["tools"]) if tool.get("first") and not tool["calls"]]
 
     @classmethod
     def open(cls, path):
@@ -106,11 +104,8 @@ class Snapshot:
             for i in range(self._cell_from[node], self._cell_from[node + 1]):
                 p[self._next[i]] += weight * self._share[i]
             weight *= self._backoff[node]
-        rest = weight / (len(p) + 1 - len(self._meta))
-        p = [x + rest for x in p]
-        for symbol in self._meta:
-            p[symbol] = 0.0
-        return p, rest
+        rest = weight / (len(p) + 1)
+        return [x + rest for x in p], rest
 
     def predict(self, calls, state=0, n=3):
         """The n likeliest outcomes as (tool, probability), "" for no call."""

@@ -53,7 +53,6 @@ function contentOf(data) {
 /** A compiled snapshot: tools, and what is likely to follow which calls. */
 export class Snapshot {
   names
-  meta
   symbols
   model
 
@@ -63,8 +62,6 @@ export class Snapshot {
     this.model = content.model
     this.names = ["", ...tools.map((t) => t.name)]
     this.symbols = new Map(tools.map((t, i) => [t.name, i + 1]))
-    // Several calls in one, that no trace makes: no outcomes of their own.
-    this.meta = tools.flatMap((t, i) => (t.first && !t.calls ? [i + 1] : []))
   }
 
   /** The names of the tools, in order. */
@@ -104,9 +101,8 @@ export class Snapshot {
       for (let i = cell_from[at]; i < cell_from[at + 1]; i++) p[next[i]] += weight * share[i]
       weight *= backoff[at]
     }
-    const unknown = weight / (p.length + 1 - this.meta.length)
+    const unknown = weight / (p.length + 1)
     for (let i = 0; i < p.length; i++) p[i] += unknown
-    for (const symbol of this.meta) p[symbol] = 0
     return { p, unknown }
   }
 

@@ -219,7 +219,7 @@ func (r *replayer) predict(h *predict.History, d *predict.Decision, v *Verdict) 
 		r.likely = make([]float64, m.Alphabet())
 	}
 	unknown := m.Distribution(m.ContextOf(d.State, h.Before(d.Before)), r.likely)
-	actual, p := m.Outcome(d.Next), unknown
+	actual, p := m.Symbol(d.Next), unknown
 	if d.None() || actual != 0 {
 		p = r.likely[actual]
 		v.Rank = predict.RankOf(r.likely, actual)

@@ -148,7 +148,7 @@ func extract(j *cli.Job, o Options, files []string) error {
 		results.Found, results.Definitions = foundArtefact(c, from, out), toolDefinitions(c.Merged)
 		results.Prefetch = readsAhead(j, set, meter, o, c)
 		out.readsAhead(results.Prefetch)
-		if results.Snapshot, err = inertiaSnapshot(j, in, mined, set, results.Tools); err != nil {
+		if results.Snapshot, err = inertiaSnapshot(j, in, mined, set); err != nil {
 			return err
 		}
 		made, err := emit.All(emit.Emitters, results)

@@ -56,8 +56,7 @@ type predictionFigures struct {
 // prediction is what may come next.
 type prediction struct {
 	predictionFigures
-	offers    []offer     // the likeliest first
-	metaTools []metaOffer // offered meta-tools that may stand for the call, the likeliest first
+	offers []offer // the likeliest first
 }
 
 type offer struct {
@@ -67,12 +66,6 @@ type offer struct {
 	Args        []argument `json:"args"`
 	Complete    bool       `json:"complete"` // every required argument has a value
 	Right       float64    `json:"right"`    // probability that exactly this call is made
-}
-
-// metaOffer is a meta-tool whose first call is likely.
-type metaOffer struct {
-	Tool        string  `json:"tool"`
-	Probability float64 `json:"probability"` // that its calls begin here, one by one
 }
 
 type argument struct {
@@ -154,11 +147,6 @@ func predictionOf(m *predict.Model, t *trace.Trajectory, adapter *predict.Adapte
 		}
 		out.offers = append(out.offers, one)
 	}
-	for _, x := range p.MetaTools(h, &d) {
-		if len(out.metaTools) < o.Top {
-			out.metaTools = append(out.metaTools, metaOffer{x.Tool.Value(), x.Probability})
-		}
-	}
 	f, ok := p.Fire(h, &d)
 	switch {
 	case !ok && d.AfterUser:
@@ -201,6 +189,6 @@ func predictionDocument(out *prediction) *report.Document {
 		})},
 	})
 	t.Brief = len(out.offers)
-	d.Add(t, report.TableOf("meta_tools", "Meta-tools that may begin here", out.metaTools, []report.Column{{Key: "tool"}, {Key: "probability", Unit: "%"}}).IfAny())
+	d.Add(t)
 	return d
 }

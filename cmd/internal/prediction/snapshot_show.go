@@ -8,7 +8,6 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/predict"
-	"github.com/awo-dev/awo/trace"
 )
 
 // snapshotFigures are those of `awo snapshot show`.
@@ -37,7 +36,6 @@ type tool struct {
 	OK      uint64 `json:"ok"`
 	Failed  uint64 `json:"failed"`
 	Unknown uint64 `json:"status_unknown"`
-	First   string `json:"first_call"` // of a meta-tool the tool of its first call, "" of others
 }
 
 // param is a parameter of a tool, and where its arguments come from.
@@ -98,9 +96,6 @@ func showSnapshot(j *cli.Job, file string, m *predict.Model, size int64, in *cli
 func toolsOf(m *predict.Model) []tool {
 	return cli.Map(m.Tools(), func(t *predict.Tool) tool {
 		out := tool{Tool: t.Name.Value(), Effect: t.Effect.String(), Calls: t.Calls, OK: t.Counts.OK, Failed: t.Counts.Failed, Unknown: t.Counts.Unknown}
-		if t.First != (trace.Name{}) {
-			out.First = t.First.Value()
-		}
 		return out
 	})
 }
@@ -146,7 +141,7 @@ func snapshotDocument(m *predict.Model, out *snapshotFigures, in *cli.Intake) *r
 	}
 	tools := report.TableOf("tools", "Tools", list, []report.Column{
 		{Key: "tool"},
-		{Key: "effect", Cell: report.By(func(t *tool) report.Cell { return report.Text(t.words()) })},
+		{Key: "effect"},
 		{Key: "calls"},
 		{Key: "failed"},
 	})
@@ -169,14 +164,6 @@ func snapshotDocument(m *predict.Model, out *snapshotFigures, in *cli.Intake) *r
 		d.Section("What was read", in.Summary())
 	}
 	return d
-}
-
-// words say what a tool is.
-func (t *tool) words() string {
-	if t.First != "" {
-		return t.Effect + ", meta-tool"
-	}
-	return t.Effect
 }
 
 func (s *source) words() string {
