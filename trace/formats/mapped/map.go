@@ -8,6 +8,7 @@
 package mapped
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strings"
@@ -235,8 +236,26 @@ func Parse(file string, src []byte) (*Map, diag.List) { return ParseOwn(file, sr
 
 // ParseOwn reads a map of awo, which may name one of some hooks.
 func ParseOwn(file string, src []byte, hooks map[string]Hook) (*Map, diag.List) {
+	return parse(file, src, parser{hooks: hooks})
+}
+
+// ParseHead reads what a map of awo begins with: the fields up to "detect", by which files
+// are recognised. The format that it describes can do nothing else.
+func ParseHead(file string, src []byte, hooks map[string]Hook) (*Map, diag.List) {
+	end := bytes.Index(src, []byte("\ndetect:")) + 1
+	for end > 0 && end < len(src) {
+		line := src[end:]
+		if line[0] != ' ' && !bytes.HasPrefix(line, []byte("detect:")) {
+			break
+		}
+		end += bytes.IndexByte(line, '\n') + 1
+	}
+	return parse(file, src[:end], parser{hooks: hooks, head: true})
+}
+
+func parse(file string, src []byte, p parser) (*Map, diag.List) {
 	doc, problems := yamlsrc.Parse(file, src, yamlsrc.Options{})
-	p := parser{hooks: hooks, m: &Map{rule: rule{roles: map[string]speaker{}, has: map[string]bool{}}}, problems: problems}
+	p.m, p.problems = &Map{rule: rule{roles: map[string]speaker{}, has: map[string]bool{}}}, problems
 	switch {
 	case doc.Root != nil:
 		p.read(doc.Root)
@@ -253,6 +272,7 @@ func ParseOwn(file string, src []byte, hooks map[string]Hook) (*Map, diag.List) 
 type parser struct {
 	m        *Map
 	hooks    map[string]Hook
+	head     bool // only what a map begins with
 	problems diag.List
 }
 
@@ -291,7 +311,7 @@ func (p *parser) read(root *yamlsrc.Node) {
 		p.kinds(kinds)
 	}
 	p.m.split = p.m.splitMember()
-	if !p.m.calls() {
+	if !p.head && !p.m.calls() {
 		p.report(root.Pos, CodeMissing, "the map has no path \"tool\": where the name of the tool of a call stands")
 	}
 	if p.m.has["answers"] && !p.m.has["role"] {

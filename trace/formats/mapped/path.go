@@ -103,11 +103,16 @@ type object struct {
 	values [][]byte
 }
 
+// maxNames is how many names of members are kept.
+const maxNames = 1 << 10
+
 // finder finds paths in a value. What it has opened it keeps: each object is passed over
 // once, however many paths lead into it.
 type finder struct {
 	open     []object
-	document []byte // around the record, for paths that begin with ^
+	names    map[string]string // of members, each once
+	document []byte            // around the record, for paths that begin with ^
+	outer    map[*place][]byte // what such paths have found
 	file     string
 	index    int    // of the event, from 1
 	bound    []byte // what a filter that ends in ? compares with: the id of the call
@@ -158,6 +163,12 @@ func (f *finder) object(v []byte) *object {
 			return o
 		}
 	}
+	c := jsonscan.New(v)
+	return f.openAt(&c, v)
+}
+
+// openAt notes the members of an object that a cursor stands on.
+func (f *finder) openAt(c *jsonscan.Cursor, v []byte) *object {
 	if len(f.open) == cap(f.open) {
 		f.open = append(f.open, object{})
 	} else { // with the room of one that was forgotten
@@ -165,9 +176,19 @@ func (f *finder) object(v []byte) *object {
 	}
 	o := &f.open[len(f.open)-1]
 	o.raw, o.names, o.values = v, o.names[:0], o.values[:0]
-	c := jsonscan.New(v)
 	for ok := c.Object(); ok && c.Member(); {
-		o.names = append(o.names, string(c.Key()))
+		key := c.Key()
+		name, ok := f.names[string(key)]
+		if !ok {
+			if f.names == nil {
+				f.names = map[string]string{}
+			}
+			name = string(key)
+			if len(f.names) < maxNames {
+				f.names[name] = name
+			}
+		}
+		o.names = append(o.names, name)
 		o.values = append(o.values, c.Raw())
 	}
 	return o
@@ -175,6 +196,13 @@ func (f *finder) object(v []byte) *object {
 
 // forget makes room for another event.
 func (f *finder) forget() { f.open = f.open[:0] }
+
+// leave makes room for another record, unless it is the one that is open.
+func (f *finder) leave(record []byte) {
+	if len(f.open) != 1 || len(f.open[0].raw) != len(record) || len(record) == 0 || &f.open[0].raw[0] != &record[0] {
+		f.forget()
+	}
+}
 
 // each calls use with what steps lead to until it returns false.
 func (f *finder) each(v []byte, steps jsonpath.Path, use func([]byte) bool) bool {
@@ -258,7 +286,16 @@ func (f *finder) firstOf(p *place, v []byte) (found []byte) {
 	case p.number != "":
 		return firstNumber.Find([]byte(path.Base(filepath.ToSlash(f.file))))
 	case p.outer:
-		v = f.document
+		found, ok := f.outer[p]
+		if !ok {
+			inner := *p
+			inner.outer = false
+			if found = f.firstOf(&inner, f.document); f.outer == nil {
+				f.outer = map[*place][]byte{}
+			}
+			f.outer[p] = found
+		}
+		return found
 	}
 	f.each(v, p.steps, func(one []byte) bool {
 		if !isNull(one) {

@@ -142,11 +142,14 @@ func matches(patterns []string, text string) bool {
 
 // decode finds the sessions, or the pieces of sessions, of a record.
 func (m *Map) decode(r trace.Record) ([]trace.Fragment, error) {
+	f := finder{document: r.Data, file: r.File}
 	whole := jsonscan.New(r.Data)
+	if whole.Kind() == jsonscan.Object {
+		f.openAt(&whole, r.Data)
+	}
 	if err := whole.End(); err != nil {
 		return nil, trace.ScanError(r, err)
 	}
-	f := finder{document: r.Data, file: r.File}
 	records := [][]byte{r.Data}
 	switch {
 	case m.split != "":
@@ -158,7 +161,7 @@ func (m *Map) decode(r trace.Record) ([]trace.Fragment, error) {
 	}
 	var out []trace.Fragment
 	for i, record := range records {
-		f.forget()
+		f.leave(record)
 		if m.at[fSpan] != nil {
 			if id := f.text(m.at[fTrajectory], record); id != "" {
 				out = append(out, trace.Fragment{Key: id, Data: record, Pos: r.Pos()})
@@ -179,7 +182,7 @@ func (m *Map) decode(r trace.Record) ([]trace.Fragment, error) {
 			continue
 		case m.join == "file":
 		case m.at[fWhole] != nil, f.holds(events, record) || events != nil && build.IsKind(record, '['), m.at[fUser] != nil, m.at[fAnswer] != nil: // a session of its own
-			part = trace.Fragment{Trajectory: m.read(r.File, f.document, [][]byte{record})}
+			part = trace.Fragment{Trajectory: m.read(f, [][]byte{record})}
 			part.Trajectory.Anomalies.AddN(build.CodeLoneSurrogate, whole.LoneSurrogates())
 			if m.unnamed == "position" && part.Trajectory.ID == "" {
 				part.Trajectory.ID = r.Pos().String()
@@ -281,7 +284,7 @@ func (m *Map) assemble(key string, parts []trace.Fragment) ([]*trace.Trajectory,
 			lone += c.LoneSurrogates()
 		}
 	}
-	t := m.read(parts[0].Pos.File, nil, records)
+	t := m.read(finder{file: parts[0].Pos.File}, records)
 	t.Source = parts[0].Pos
 	t.Anomalies.AddN(build.CodeLoneSurrogate, lone)
 	if m.unnamed == "session" {
@@ -294,15 +297,15 @@ func (m *Map) assemble(key string, parts []trace.Fragment) ([]*trace.Trajectory,
 }
 
 // read puts the trajectory of a session together from its records.
-func (m *Map) read(file string, document []byte, records [][]byte) *trace.Trajectory {
-	r := &reading{m: m, Log: sessionlog.New(""), finder: finder{file: file}}
+func (m *Map) read(f finder, records [][]byte) *trace.Trajectory {
+	r := &reading{m: m, Log: sessionlog.New(""), finder: f}
+	f.outer = nil
 	if m.hook.Read != nil {
 		records = m.hook.Read(r.Builder, records)
 	}
 	for i, record := range records {
-		r.document = document
-		if document == nil {
-			r.document = record
+		if f.document == nil {
+			r.document, r.outer = record, nil
 		}
 		r.record(record, i == 0)
 	}
@@ -319,7 +322,7 @@ func (m *Map) read(file string, document []byte, records [][]byte) *trace.Trajec
 // record adds what a record says.
 func (r *reading) record(v []byte, first bool) {
 	m := r.m
-	r.forget()
+	r.leave(v)
 	r.header(&m.rule, v)
 	if m.kinds == nil && first || m.at[fEvents] != nil {
 		r.says(&m.rule, v)
@@ -972,6 +975,9 @@ func (r *reading) usage(m *rule, e []byte) (u trace.Usage) {
 	}
 	var total int64
 	for i, into := range []*int64{&u.Input, &u.Output, &u.CachedInput, &u.CacheWrite, &u.Reasoning, &total} {
+		if m.tokens[i] == nil {
+			continue
+		}
 		n, err := strconv.ParseFloat(r.text(m.tokens[i], e), 64)
 		if err == nil && n >= 0 && n < 1<<50 && n == math.Trunc(n) {
 			*into, u.Known = int64(n), u.Known || i <= tokensCached

@@ -6,8 +6,11 @@ package maps
 import (
 	"embed"
 	"io/fs"
+	"iter"
 	"strings"
+	"sync"
 
+	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/mapped"
 )
@@ -37,13 +40,26 @@ func Names() (names []string) {
 	return names
 }
 
-// Format returns a format that is a map. It panics if there is none, or if it is not well
-// formed: the files are awo's own.
+// Format returns a format that is a map. The map is read when the first file of the format
+// is: until then it is known how such files begin. It panics if there is none, or if it is
+// not well formed: the files are awo's own.
 func Format(name string) trace.Format {
 	src, _ := Source(name)
-	m, problems := mapped.ParseOwn(name+".yaml", src, hooks)
-	if m == nil {
-		panic(problems)
+	must := func(m *mapped.Map, problems diag.List) trace.Format {
+		if m == nil {
+			panic(problems)
+		}
+		return m.Format()
 	}
-	return m.Format()
+	f := must(mapped.ParseHead(name+".yaml", src, hooks))
+	whole := sync.OnceValue(func() trace.Format { return must(mapped.ParseOwn(name+".yaml", src, hooks)) })
+	f.Split = func(in *trace.Input) iter.Seq2[trace.Record, error] {
+		if split := whole().Split; split != nil {
+			return split(in)
+		}
+		return trace.SplitRecords(in)
+	}
+	f.Decode = func(r trace.Record) ([]trace.Fragment, error) { return whole().Decode(r) }
+	f.Assemble = func(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) { return whole().Assemble(key, parts) }
+	return f
 }

@@ -33,6 +33,7 @@ type Reader struct {
 	called map[string]bool // tools that were called, which some use as roles
 	known  map[writtenMessage]knownMessage
 	items  Responses
+	Once   bool // messages are told once, so nothing is kept of them
 
 	out  []build.Item
 	form Form
@@ -96,7 +97,9 @@ func (m *Reader) value(c *jsonscan.Cursor, answer bool, depth int) {
 			m.text(raw, answer, depth)
 		}
 	case jsonscan.Object:
-		if raw := c.Raw(); raw != nil {
+		if raw := c.Raw(); m.Once && raw != nil {
+			m.object(raw, answer, depth)
+		} else if raw != nil {
 			m.cached(raw, answer, depth)
 		}
 	default:

@@ -231,7 +231,9 @@ func (l *Log) Finish() *trace.Trajectory {
 func New(agent string) *Log {
 	b := build.New(0)
 	b.Trajectory.Offset = -1
-	return &Log{Builder: b, Messages: message.NewReader(b), Agent: agent}
+	l := &Log{Builder: b, Messages: message.NewReader(b), Agent: agent}
+	l.Messages.Once = true
+	return l
 }
 
 // Raw returns a value as a Raw.
