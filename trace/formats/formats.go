@@ -55,7 +55,7 @@ var All = []trace.Format{
 	sessions.VSCode,
 	maps.Format("kimi"),
 	maps.Format("adk"),
-	sessions.BedrockAgents,
+	maps.Format("bedrock-agents"),
 	maps.Format("open-webui"),
 	maps.Format("openhands-v0"),
 	maps.Format("opencode"),

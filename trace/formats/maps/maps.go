@@ -20,9 +20,10 @@ var files embed.FS
 
 // hooks are what some formats need that a map cannot say, by name.
 var hooks = map[string]mapped.Hook{
-	"toolbench": {Divide: divideToolBench, Read: readToolBench},
-	"opencode":  {Divide: sessionOfOpenCode, Read: readOpenCode},
-	"langfuse":  {Divide: divideLangfuse},
+	"toolbench":      {Divide: divideToolBench, Read: readToolBench},
+	"opencode":       {Divide: sessionOfOpenCode, Read: readOpenCode},
+	"bedrock-agents": {Divide: divideBedrock, Read: readBedrock},
+	"langfuse":       {Divide: divideLangfuse},
 }
 
 // Source returns the map of a format as it is written, false if the format is none.
@@ -60,6 +61,8 @@ func Format(name string) trace.Format {
 		return trace.SplitRecords(in)
 	}
 	f.Decode = func(r trace.Record) ([]trace.Fragment, error) { return whole().Decode(r) }
-	f.Assemble = func(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) { return whole().Assemble(key, parts) }
+	f.Assemble = func(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
+		return whole().Assemble(key, parts)
+	}
 	return f
 }

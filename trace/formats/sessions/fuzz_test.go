@@ -10,5 +10,3 @@ import (
 func FuzzMessages(f *testing.F) { formattest.FuzzFormat(f, &sessions.Messages) }
 
 func FuzzVSCode(f *testing.F) { formattest.FuzzFormat(f, &sessions.VSCode) }
-
-func FuzzBedrockAgents(f *testing.F) { formattest.FuzzFormat(f, &sessions.BedrockAgents) }
