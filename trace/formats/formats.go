@@ -24,7 +24,6 @@ import (
 	"github.com/awo-dev/awo/trace/formats/maps"
 	"github.com/awo-dev/awo/trace/formats/mcp"
 	"github.com/awo-dev/awo/trace/formats/openai"
-	"github.com/awo-dev/awo/trace/formats/openhands"
 	"github.com/awo-dev/awo/trace/formats/otel"
 	"github.com/awo-dev/awo/trace/formats/sessions"
 	"github.com/awo-dev/awo/trace/formats/stream"
@@ -41,7 +40,7 @@ var All = []trace.Format{
 	maps.Format("langsmith"),
 	maps.Format("langfuse"),
 	inspect.Format,
-	openhands.SWEAgent,
+	maps.Format("swe-agent"),
 	maps.Format("toolbench"),
 	maps.Format("tau2"),
 	maps.Format("tau-bench"),

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/diag"
-	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/yamlsrc"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
@@ -140,7 +139,8 @@ const (
 	fLess // token counts of others in those of usage
 	fTool // from a call, which is the event itself if calls is empty
 	fArguments
-	fDrop // arguments that are the program's own, where the call has them as members, too
+	fCommand // a line for a shell, in place of arguments: its first word is the tool if there is no other
+	fDrop    // arguments that are the program's own, where the call has them as members, too
 	fPiece
 	fID
 	fResult
@@ -162,7 +162,7 @@ const (
 var fieldNames = [fields]string{
 	"records", "trajectory", "order", "whole", "agent", "session", "parent", "task", "trial", "outcome", "score", "started", "ended", "unasked", "user", "system", "answer", "tools", "events", "within", "again", "rewind", "follows", "current", "once", "anomaly",
 	"role", "turn", "response", "text", "thought", "thoughts", "messages", "origin", "after", "calls", "results", "answers", "model", "time", "end", "called", "usage", "less",
-	"tool", "arguments", "drop", "piece", "id", "result", "error", "ok", "status", "exit",
+	"tool", "arguments", "command", "drop", "piece", "id", "result", "error", "ok", "status", "exit",
 	"span", "above", "title", "input", "output", "attributes", "elsewhere",
 }
 
@@ -186,6 +186,7 @@ const (
 	speakerBreak  // between two responses
 	speakerAgent  // a span that is a run of an agent
 	speakerFirst  // the user, and the model once somebody has spoken
+	speakerAround // what a command printed, where one waits, else the user, and later the program
 	speakerMaybe  // a span that is a call if the model called a tool of its name
 )
 
@@ -193,7 +194,7 @@ const (
 var speakerNames = map[string]speaker{
 	"user": speakerUser, "system": speakerSystem, "assistant": speakerModel, "tool": speakerTool, "ignore": speakerNobody,
 	"header": speakerHeader, "step": speakerStep, "call": speakerCall, "counts": speakerCounts, "ask": speakerAsk,
-	"done": speakerDone, "total": speakerTotal, "break": speakerBreak, "agent": speakerAgent, "maybe": speakerMaybe, "first": speakerFirst,
+	"done": speakerDone, "total": speakerTotal, "break": speakerBreak, "agent": speakerAgent, "maybe": speakerMaybe, "first": speakerFirst, "environment": speakerAround,
 }
 
 // The token counts of a response.
@@ -226,7 +227,7 @@ var wordFields = map[field]bool{fRole: true, fTurn: true, fAgent: true, fUnasked
 
 // FieldNames returns the fields that a map may have, for messages and help.
 func FieldNames() []string {
-	names := slices.Concat(fieldNames[:], []string{"roles", "statuses", "tokens", "counts", "kind", "kinds", "name", "doc", "spec", "unnamed", "join", "detect", "hook"})
+	names := slices.Concat(fieldNames[:], []string{"roles", "statuses", "tokens", "counts", "kind", "kinds", "name", "doc", "spec", "unnamed", "join", "split", "detect", "hook"})
 	slices.Sort(names)
 	return names
 }
@@ -290,8 +291,8 @@ func (p *parser) read(root *yamlsrc.Node) {
 	var kinds *yamlsrc.Node
 	for _, e := range root.Entries {
 		switch name := e.Key.Text; name {
-		case "name", "doc", "spec", "unnamed", "join":
-			*map[string]*string{"name": &p.m.name, "doc": &p.m.doc, "spec": &p.m.spec, "unnamed": &p.m.unnamed, "join": &p.m.join}[name] = e.Value.Text
+		case "name", "doc", "spec", "unnamed", "join", "split":
+			*map[string]*string{"name": &p.m.name, "doc": &p.m.doc, "spec": &p.m.spec, "unnamed": &p.m.unnamed, "join": &p.m.join, "split": &p.m.split}[name] = e.Value.Text
 		case "detect":
 			p.detect(e.Value)
 		case "hook":
@@ -310,22 +311,12 @@ func (p *parser) read(root *yamlsrc.Node) {
 	if kinds != nil {
 		p.kinds(kinds)
 	}
-	p.m.split = p.m.splitMember()
 	if !p.head && !p.m.calls() {
 		p.report(root.Pos, CodeMissing, "the map has no path \"tool\": where the name of the tool of a call stands")
 	}
 	if p.m.has["answers"] && !p.m.has["role"] {
 		p.report(root.Pos, CodeMissing, "the map has \"answers\" and no \"role\": which events are results is not known")
 	}
-}
-
-// splitMember returns the member of a document that is the list of its records, "" if they
-// are not found so: then the whole document is a record.
-func (m *Map) splitMember() string {
-	if p := m.at[fRecords]; len(p) == 1 && len(p[0].steps) == 2 && p[0].steps[0].Kind == jsonpath.Member && p[0].steps[1].Kind == jsonpath.Each && m.at[fWhole] != nil {
-		return p[0].steps[0].Name
-	}
-	return ""
 }
 
 // calls reports whether the map finds calls.

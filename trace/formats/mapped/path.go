@@ -29,11 +29,11 @@ type place struct {
 	both     []place       // places that all count, if it is more than one
 	match    *regexp.Regexp
 	folder   string // of the files that match it, the name of their folder
-	number   string // @number, the first in the name of the file, or @index, the place of the event
+	number   string // @number, the first in the name of the file; @traj, its name without .traj; @index, the place of the event
 }
 
 // parsePath reads alternatives separated by " | ", each a JSONPath, a constant in
-// quotes, true or false, @folder, @number or @index, or several of them: with " + "
+// quotes, true or false, @folder, @number, @traj or @index, or several of them: with " + "
 // between their texts are joined, with " & " all count. Behind " ~ " stands a regular
 // expression in quotes, whose first group in the text counts.
 // A path that begins with ^ is from the document around a record. A text without $ is a
@@ -77,6 +77,8 @@ func parsePlace(text string, words bool) (p place, problem *diag.Error) {
 	case trimmed == "@folder":
 		return place{folder: "*"}, nil
 	case trimmed == "@number", trimmed == "@index":
+		return place{number: trimmed}, nil
+	case trimmed == "@traj":
 		return place{number: trimmed}, nil
 	case strings.HasPrefix(trimmed, "@folder("):
 		return place{folder: strings.TrimSuffix(strings.TrimPrefix(trimmed, "@folder("), ")")}, nil
@@ -283,6 +285,11 @@ func (f *finder) firstOf(p *place, v []byte) (found []byte) {
 		return folderOf(f.file, p.folder)
 	case p.number == "@index":
 		return strconv.AppendInt(nil, int64(f.index), 10)
+	case p.number == "@traj":
+		if name, ok := strings.CutSuffix(path.Base(filepath.ToSlash(trace.UnpackedName(f.file))), ".traj"); ok {
+			return jsonscan.AppendQuoted(nil, name)
+		}
+		return nil
 	case p.number != "":
 		return firstNumber.Find([]byte(path.Base(filepath.ToSlash(f.file))))
 	case p.outer:

@@ -182,7 +182,9 @@ func (m *Map) decode(r trace.Record) ([]trace.Fragment, error) {
 			continue
 		case m.join == "file":
 		case m.at[fWhole] != nil, f.holds(events, record) || events != nil && build.IsKind(record, '['), m.at[fUser] != nil, m.at[fAnswer] != nil: // a session of its own
-			part = trace.Fragment{Trajectory: m.read(f, [][]byte{record})}
+			if part = (trace.Fragment{Trajectory: m.read(f, [][]byte{record})}); part.Trajectory == nil {
+				continue
+			}
 			part.Trajectory.Anomalies.AddN(build.CodeLoneSurrogate, whole.LoneSurrogates())
 			if m.unnamed == "position" && part.Trajectory.ID == "" {
 				part.Trajectory.ID = r.Pos().String()
@@ -285,6 +287,9 @@ func (m *Map) assemble(key string, parts []trace.Fragment) ([]*trace.Trajectory,
 		}
 	}
 	t := m.read(finder{file: parts[0].Pos.File}, records)
+	if t == nil {
+		return nil, nil
+	}
 	t.Source = parts[0].Pos
 	t.Anomalies.AddN(build.CodeLoneSurrogate, lone)
 	if m.unnamed == "session" {
@@ -301,7 +306,9 @@ func (m *Map) read(f finder, records [][]byte) *trace.Trajectory {
 	r := &reading{m: m, Log: sessionlog.New(""), finder: f}
 	f.outer = nil
 	if m.hook.Read != nil {
-		records = m.hook.Read(r.Builder, records)
+		if records = m.hook.Read(r.Builder, records); records == nil {
+			return nil
+		}
 	}
 	for i, record := range records {
 		if f.document == nil {
@@ -586,6 +593,8 @@ func (r *reading) event(e []byte, depth int) {
 		r.result(m, e, text, s)
 	case speakerModel:
 		r.response(m, e, text, s)
+	case speakerAround:
+		r.around(m, e, text, s)
 	case speakerHeader:
 		t := r.Builder.Trajectory
 		t.Model = cmp.Or(t.Model, s.Model)
@@ -769,6 +778,12 @@ func (r *reading) thinks(thought trace.Raw) bool {
 func (r *reading) call(m *rule, c []byte) build.Item {
 	r.bound = r.first(m.at[fID], c)
 	it := build.Item{Kind: build.ItemCall, ID: []byte(r.text(m.at[fID], c)), Tool: []byte(r.text(m.at[fTool], c)), Value: r.arguments(m, c)}
+	if line := strings.TrimSpace(r.text(m.at[fCommand], c)); line != "" {
+		it.Value = trace.JSONOf(append(jsonscan.AppendQuoted([]byte(`{"command":`), r.text(m.at[fCommand], c)), '}'))
+		if len(it.Tool) == 0 {
+			it.Tool = []byte(strings.Fields(line)[0])
+		}
+	}
 	if m.at[fAnswers] == nil && m.at[fResults] == nil {
 		it.Result = r.returned(m, c)
 		it.Answered = !it.Result.IsZero()
@@ -912,6 +927,29 @@ func (r *reading) returned(m *rule, v []byte) trace.Raw {
 	}
 	c := jsonscan.New(found)
 	return message.AsResult(build.ReadContent(&c))
+}
+
+// around adds what stands around the model: what the first call of the last response that
+// has no result gave back, else what the user asked, or what the program said later.
+func (r *reading) around(m *rule, e []byte, text trace.Raw, s sessionlog.Said) {
+	t := r.Builder.Trajectory
+	first := 0
+	if n := len(t.Turns); n > 0 {
+		first = t.Turns[n-1].FirstCall
+	}
+	for i := first; i < len(t.Calls); i++ {
+		if c := &t.Calls[i]; !c.HasResult {
+			r.Builder.Answer(i, text)
+			c.Status, c.Error = r.ended(m, e, true)
+			r.Answered = true
+			return
+		}
+	}
+	if len(t.Turns) > 0 {
+		r.Add([]build.Item{{Kind: build.ItemSystem, Value: text}}, s)
+	} else {
+		r.Add([]build.Item{{Kind: build.ItemUser, Value: text}}, s)
+	}
 }
 
 // ended reads whether a call failed.

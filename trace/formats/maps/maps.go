@@ -23,6 +23,7 @@ var hooks = map[string]mapped.Hook{
 	"toolbench":      {Divide: divideToolBench, Read: readToolBench},
 	"opencode":       {Divide: sessionOfOpenCode, Read: readOpenCode},
 	"bedrock-agents": {Divide: divideBedrock, Read: readBedrock},
+	"swe-agent":      {Read: readSWEAgent},
 	"langfuse":       {Divide: divideLangfuse},
 }
 
@@ -54,11 +55,8 @@ func Format(name string) trace.Format {
 	}
 	f := must(mapped.ParseHead(name+".yaml", src, hooks))
 	whole := sync.OnceValue(func() trace.Format { return must(mapped.ParseOwn(name+".yaml", src, hooks)) })
-	f.Split = func(in *trace.Input) iter.Seq2[trace.Record, error] {
-		if split := whole().Split; split != nil {
-			return split(in)
-		}
-		return trace.SplitRecords(in)
+	if f.Split != nil {
+		f.Split = func(in *trace.Input) iter.Seq2[trace.Record, error] { return whole().Split(in) }
 	}
 	f.Decode = func(r trace.Record) ([]trace.Fragment, error) { return whole().Decode(r) }
 	f.Assemble = func(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {

@@ -24,27 +24,6 @@ func sessionOfOpenCode(record []byte) [][]byte {
 	return [][]byte{rawObject("session", string(id), "record", record)}
 }
 
-// rawObject returns an object of names and values, which are texts or JSON.
-func rawObject(namesAndValues ...any) []byte {
-	out := []byte{'{'}
-	for i := 0; i < len(namesAndValues); i += 2 {
-		if raw, ok := namesAndValues[i+1].([]byte); ok && raw == nil {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(jsonscan.AppendQuoted(out, namesAndValues[i].(string)), ':')
-		switch v := namesAndValues[i+1].(type) {
-		case string:
-			out = jsonscan.AppendQuoted(out, v)
-		case []byte:
-			out = append(out, v...)
-		}
-	}
-	return append(out, '}')
-}
-
 // openCodeMessage is a message with its parts.
 type openCodeMessage struct {
 	id    string
@@ -106,14 +85,7 @@ func readOpenCode(_ *build.Builder, records [][]byte) (out [][]byte) {
 				}
 			}
 		}
-		parts := []byte{'['}
-		for i, p := range m.parts {
-			if i > 0 {
-				parts = append(parts, ',')
-			}
-			parts = append(parts, p...)
-		}
-		message := rawObject("role", build.MemberRaw(m.info, "role"), "parts", append(parts, ']'))
+		message := rawObject("role", build.MemberRaw(m.info, "role"), "parts", listOf(m.parts))
 		out = append(out, rawObject("session", session, "info", m.info, "message", message))
 	}
 	return out

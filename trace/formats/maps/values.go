@@ -1,6 +1,9 @@
 package maps
 
-import "github.com/awo-dev/awo/trace"
+import (
+	"github.com/awo-dev/awo/internal/jsonscan"
+	"github.com/awo-dev/awo/trace"
+)
 
 // object returns an object of names and values; a value of no kind is left out.
 func object(namesAndValues ...any) trace.Value {
@@ -15,3 +18,44 @@ func object(namesAndValues ...any) trace.Value {
 }
 
 func text(s string) trace.Value { return trace.Value{Kind: trace.String, Text: s} }
+
+// rawObject returns an object of names and values, which are texts or JSON.
+func rawObject(namesAndValues ...any) []byte {
+	out := []byte{'{'}
+	for i := 0; i < len(namesAndValues); i += 2 {
+		if raw, ok := namesAndValues[i+1].([]byte); ok && raw == nil {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(jsonscan.AppendQuoted(out, namesAndValues[i].(string)), ':')
+		switch v := namesAndValues[i+1].(type) {
+		case string:
+			out = jsonscan.AppendQuoted(out, v)
+		case []byte:
+			out = append(out, v...)
+		}
+	}
+	return append(out, '}')
+}
+
+// listOf returns a list of elements.
+func listOf(elements [][]byte) []byte {
+	out := []byte{'['}
+	for i, e := range elements {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, e...)
+	}
+	return append(out, ']')
+}
+
+// eachElement calls use with every element of a list.
+func eachElement(list []byte, use func(one []byte)) {
+	c := jsonscan.New(list)
+	for ok := c.Array(); ok && c.Element(); {
+		use(c.Raw())
+	}
+}

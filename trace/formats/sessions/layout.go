@@ -91,13 +91,3 @@ func assembler(agent string, read entry) func(string, []trace.Fragment) ([]*trac
 type log struct{ *sessionlog.Log }
 
 func newLog(agent string) *log { return &log{sessionlog.New(agent)} }
-
-// first returns the first of some members of an object.
-func first(object []byte, names ...string) []byte {
-	for _, name := range names {
-		if value := build.MemberRaw(object, name); value != nil && string(value) != "null" {
-			return value
-		}
-	}
-	return nil
-}

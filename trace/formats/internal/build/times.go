@@ -40,19 +40,6 @@ func StatusOf(ok bool) trace.Status {
 // MaxUnix is the first second of the year 10000.
 const MaxUnix = 253402300800
 
-// ReadMoment reads a time that is text, or milliseconds since 1970.
-func ReadMoment(b *Builder, c *jsonscan.Cursor) time.Time {
-	if c.Kind() == jsonscan.Number {
-		ms, ok := c.Float()
-		if !ok || !(ms > 0 && ms < MaxUnix*1000) {
-			b.Anomaly(CodeTimeInvalid, 1)
-			return time.Time{}
-		}
-		return time.UnixMilli(int64(ms)).UTC()
-	}
-	return b.ReadTime(c)
-}
-
 // ReadUnix reads a time in seconds since 1970.
 func ReadUnix(c *jsonscan.Cursor) time.Time {
 	seconds, ok := c.Float()

@@ -54,7 +54,10 @@ var (
 		sum:     cacheApart,
 	}
 	UsageChat = Usage{ // OpenAI's chat completions, also as JavaScript names them
-		counts: map[string]part{"prompt_tokens": input, "completion_tokens": output, "promptTokens": input, "completionTokens": output, "total_tokens": total, "totalTokens": total},
+		counts: map[string]part{
+			"prompt_tokens": input, "completion_tokens": output, "promptTokens": input, "completionTokens": output, "total_tokens": total, "totalTokens": total,
+			"cache_read_input_tokens": cached, "cache_creation_input_tokens": written, // of a proxy, in the input
+		},
 		details: map[string]map[string]part{
 			"prompt_tokens_details": {"cached_tokens": cached}, "completion_tokens_details": {"reasoning_tokens": reasoning},
 		},

@@ -40,7 +40,7 @@ func FindUsage(data []byte) (u trace.Usage, model string) {
 			case "usage", "token_usage", "tokenUsage":
 				raw := c.Raw()
 				forms := []*build.Usage{&build.UsageChat, &build.UsageResponses}
-				if build.HasMember(raw, "cache_read_input_tokens") || build.HasMember(raw, "cache_creation_input_tokens") {
+				if !build.HasMember(raw, "prompt_tokens") && (build.HasMember(raw, "cache_read_input_tokens") || build.HasMember(raw, "cache_creation_input_tokens")) {
 					forms = []*build.Usage{&build.UsageAnthropic}
 				}
 				if v := build.ReadUsage(raw, forms...); v.Known && !u.Known {

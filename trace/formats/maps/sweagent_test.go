@@ -1,4 +1,4 @@
-package openhands_test
+package maps_test
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
-	"github.com/awo-dev/awo/trace/formats/openhands"
 	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 )
 
@@ -78,7 +77,7 @@ func TestSWEAgent(t *testing.T) {
 	if x := formattest.ReadText(t, "repo-1.traj", sweText)[0]; x.Task != "repo-1" || x.Calls[0].Args.Text() != `{"command":"open a\n"}` {
 		t.Errorf("task %q, arguments %s", x.Task, x.Calls[0].Args.Text())
 	}
-	if problem := formattest.DecodeError(t, &openhands.SWEAgent, `{"history":5}`); problem.Code != build.CodeRecordShape {
+	if problem := formattest.DecodeError(t, formattest.Format("swe-agent"), `{"history":5}`); problem.Code != build.CodeRecordShape {
 		t.Errorf("problem %v", problem)
 	}
 }
@@ -103,5 +102,5 @@ func TestSWEAgentRecorded(t *testing.T) {
 }
 
 func FuzzSWEAgent(f *testing.F) {
-	formattest.FuzzDecoder(f, &openhands.SWEAgent, []string{sweFunctions, sweText, sweSteps, sweMiniText, sweMiniTools, `{"history":[1,{"role":"user"}],"messages":[]}`})
+	formattest.FuzzDecoder(f, formattest.Format("swe-agent"), []string{sweFunctions, sweText, sweSteps, sweMiniText, sweMiniTools, `{"history":[1,{"role":"user"}],"messages":[]}`})
 }

@@ -1,4 +1,4 @@
-package openhands_test
+package maps_test
 
 import (
 	"fmt"
