@@ -20,7 +20,6 @@ import (
 	"github.com/awo-dev/awo/trace/formats/claudecode"
 	"github.com/awo-dev/awo/trace/formats/codex"
 	"github.com/awo-dev/awo/trace/formats/gemini"
-	"github.com/awo-dev/awo/trace/formats/inspect"
 	"github.com/awo-dev/awo/trace/formats/maps"
 	"github.com/awo-dev/awo/trace/formats/mcp"
 	"github.com/awo-dev/awo/trace/formats/openai"
@@ -39,7 +38,7 @@ var All = []trace.Format{
 	anthropic.Bedrock,
 	maps.Format("langsmith"),
 	maps.Format("langfuse"),
-	inspect.Format,
+	maps.Format("inspect"),
 	maps.Format("swe-agent"),
 	maps.Format("toolbench"),
 	maps.Format("tau2"),

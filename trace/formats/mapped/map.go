@@ -56,12 +56,13 @@ type Hook struct {
 
 // rule is where things are in a record and its events, or in events of one kind.
 type rule struct {
-	at     [fields]where
-	tokens [tokenFields]where
-	counts *build.Usage // how the object of token counts is written
-	roles  map[string]speaker
-	ends   []statusRule
-	has    map[string]bool // the fields that were given
+	at       [fields]where
+	tokens   [tokenFields]where
+	counts   *build.Usage // how the object of token counts is written
+	roles    map[string]speaker
+	ends     []statusRule
+	outcomes []statusRule
+	has      map[string]bool // the fields that were given
 }
 
 // statusRule is how a call ended by a word or a number.
@@ -111,13 +112,14 @@ const (
 	fSystem
 	fAnswer
 	fTools
-	fEvents  // what happened, in order; the record itself if it is empty
-	fWithin  // events inside of an event
-	fAgain   // the id of an event, of which the last counts
-	fRewind  // the id of an event that is taken back, with all behind it
-	fFollows // the id of the event that an event follows: those on the way to the current one count
-	fCurrent // the id of that, from the record
-	fOnce    // the id of an event, of which the first counts
+	fAttachments // texts that others name, attachment://NAME, by their names
+	fEvents      // what happened, in order; the record itself if it is empty
+	fWithin      // events inside of an event
+	fAgain       // the id of an event, of which the last counts
+	fRewind      // the id of an event that is taken back, with all behind it
+	fFollows     // the id of the event that an event follows: those on the way to the current one count
+	fCurrent     // the id of that, from the record
+	fOnce        // the id of an event, of which the first counts
 	fAnomaly
 	fRole // from an event
 	fTurn
@@ -160,7 +162,7 @@ const (
 
 // fieldNames are what the fields of a rule are called.
 var fieldNames = [fields]string{
-	"records", "trajectory", "order", "whole", "agent", "session", "parent", "task", "trial", "outcome", "score", "started", "ended", "unasked", "user", "system", "answer", "tools", "events", "within", "again", "rewind", "follows", "current", "once", "anomaly",
+	"records", "trajectory", "order", "whole", "agent", "session", "parent", "task", "trial", "outcome", "score", "started", "ended", "unasked", "user", "system", "answer", "tools", "attachments", "events", "within", "again", "rewind", "follows", "current", "once", "anomaly",
 	"role", "turn", "response", "text", "thought", "thoughts", "messages", "origin", "after", "calls", "results", "answers", "model", "time", "end", "called", "usage", "less",
 	"tool", "arguments", "command", "drop", "piece", "id", "result", "error", "ok", "status", "exit",
 	"span", "above", "title", "input", "output", "attributes", "elsewhere",
@@ -187,6 +189,7 @@ const (
 	speakerAgent  // a span that is a run of an agent
 	speakerFirst  // the user, and the model once somebody has spoken
 	speakerAround // what a command printed, where one waits, else the user, and later the program
+	speakerNote   // what is told later of a response, or of a call
 	speakerMaybe  // a span that is a call if the model called a tool of its name
 )
 
@@ -194,7 +197,7 @@ const (
 var speakerNames = map[string]speaker{
 	"user": speakerUser, "system": speakerSystem, "assistant": speakerModel, "tool": speakerTool, "ignore": speakerNobody,
 	"header": speakerHeader, "step": speakerStep, "call": speakerCall, "counts": speakerCounts, "ask": speakerAsk,
-	"done": speakerDone, "total": speakerTotal, "break": speakerBreak, "agent": speakerAgent, "maybe": speakerMaybe, "first": speakerFirst, "environment": speakerAround,
+	"done": speakerDone, "total": speakerTotal, "break": speakerBreak, "agent": speakerAgent, "maybe": speakerMaybe, "first": speakerFirst, "note": speakerNote, "environment": speakerAround,
 }
 
 // The token counts of a response.
@@ -227,7 +230,7 @@ var wordFields = map[field]bool{fRole: true, fTurn: true, fAgent: true, fUnasked
 
 // FieldNames returns the fields that a map may have, for messages and help.
 func FieldNames() []string {
-	names := slices.Concat(fieldNames[:], []string{"roles", "statuses", "tokens", "counts", "kind", "kinds", "name", "doc", "spec", "unnamed", "join", "split", "detect", "hook"})
+	names := slices.Concat(fieldNames[:], []string{"roles", "statuses", "outcomes", "tokens", "counts", "kind", "kinds", "name", "doc", "spec", "unnamed", "join", "split", "detect", "hook"})
 	slices.Sort(names)
 	return names
 }
@@ -332,7 +335,9 @@ func (p *parser) field(r *rule, key, value *yamlsrc.Node) {
 	case name == "roles":
 		p.roles(r, value)
 	case name == "statuses":
-		p.statuses(r, value)
+		r.ends = p.statuses(value)
+	case name == "outcomes":
+		r.outcomes = p.statuses(value)
 	case name == "tokens":
 		p.tokens(r, value)
 	case name == "counts":
@@ -443,19 +448,19 @@ func (p *parser) roles(r *rule, n *yamlsrc.Node) {
 // statusNames are what statuses are mapped to.
 var statusNames = map[string]trace.Status{"ok": trace.StatusOK, "failed": trace.StatusFailed, "cancelled": trace.StatusFailed, "unknown": trace.StatusUnknown}
 
-func (p *parser) statuses(r *rule, n *yamlsrc.Node) {
+func (p *parser) statuses(n *yamlsrc.Node) (rules []statusRule) {
 	if n.Kind != yamlsrc.Mapping {
-		p.report(n.Pos, CodeShape, "statuses is a mapping from what the path \"status\" finds to ok, failed, cancelled or unknown")
-		return
+		p.report(n.Pos, CodeShape, "statuses, or outcomes, is a mapping from what the path \"status\", or \"outcome\", finds to ok, failed, cancelled or unknown")
+		return nil
 	}
-	r.ends = nil
 	for _, e := range n.Entries {
 		status, ok := statusNames[e.Value.Text]
 		if !ok {
 			p.report(e.Value.Pos, CodeShape, "a status is ok, failed, cancelled or unknown")
 		}
-		r.ends = append(r.ends, statusRule{strings.Split(e.Key.Text, "|"), status, e.Value.Text == "cancelled"})
+		rules = append(rules, statusRule{strings.Split(e.Key.Text, "|"), status, e.Value.Text == "cancelled"})
 	}
+	return rules
 }
 
 func (p *parser) tokens(r *rule, n *yamlsrc.Node) {

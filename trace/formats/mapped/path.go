@@ -111,13 +111,14 @@ const maxNames = 1 << 10
 // finder finds paths in a value. What it has opened it keeps: each object is passed over
 // once, however many paths lead into it.
 type finder struct {
-	open     []object
-	names    map[string]string // of members, each once
-	document []byte            // around the record, for paths that begin with ^
-	outer    map[*place][]byte // what such paths have found
-	file     string
-	index    int    // of the event, from 1
-	bound    []byte // what a filter that ends in ? compares with: the id of the call
+	open        []object
+	names       map[string]string // of members, each once
+	document    []byte            // around the record, for paths that begin with ^
+	outer       map[*place][]byte // what such paths have found
+	attachments []byte            // texts that others name
+	file        string
+	index       int    // of the event, from 1
+	bound       []byte // what a filter that ends in ? compares with: the id of the call
 }
 
 var firstNumber = regexp.MustCompile(`[0-9]+`)
@@ -408,9 +409,20 @@ func textOf(found []byte) string {
 	return string(text)
 }
 
+// attached returns what a text stands for: some keep long texts apart.
+func (f *finder) attached(text []byte) []byte {
+	if f.attachments == nil || !bytes.HasPrefix(text, []byte(`"attachment://`)) {
+		return text
+	}
+	if found := f.member(f.attachments, strings.TrimPrefix(textOf(text), "attachment://")); found != nil {
+		return found
+	}
+	return text
+}
+
 // said returns what a path finds as the content of a message, whose lists are of parts.
 func (f *finder) said(p where, v []byte) trace.Raw {
-	c := jsonscan.New(f.first(p, v))
+	c := jsonscan.New(f.attached(f.first(p, v)))
 	content := build.ReadContent(&c)
 	if content.Form == trace.FormJSON && content.Data[0] == '{' { // {"parts"}, {"text"}
 		in := jsonscan.New(content.Data)

@@ -3,6 +3,7 @@ package mapped
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"math"
 	"path"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
@@ -68,13 +70,11 @@ func (m *Map) claims(h trace.Head) trace.Match {
 	}
 	lacks := ""
 	for _, r := range h.Records {
-		for i := range m.detect {
-			switch c := &m.detect[i]; {
-			case c.lacks == "" && c.holds(r):
-				return trace.Match{OK: true}
-			case c.lacks != "" && !r.Truncated && c.holds(r):
-				lacks = c.lacks
-			}
+		i := slices.IndexFunc(m.detect, func(c condition) bool { return !(c.lacks != "" && r.Truncated) && c.holds(r) })
+		if i >= 0 && m.detect[i].lacks == "" {
+			return trace.Match{OK: true}
+		} else if i >= 0 {
+			lacks = m.detect[i].lacks
 		}
 	}
 	return trace.Match{Lacks: lacks}
@@ -199,9 +199,21 @@ func (m *Map) decode(r trace.Record) ([]trace.Fragment, error) {
 		out = append(out, part)
 	}
 	if len(out) == 0 && (records == nil || m.hook.Divide == nil) { // a hook may leave records out
-		return nil, diag.New(r.Pos(), build.CodeRecordShape, "the map finds nothing in this record")
+		return nil, diag.New(r.Pos(), build.CodeRecordShape, "%s", m.missing())
 	}
 	return out, nil
+}
+
+// missing says what a record lacks in which the map finds nothing.
+func (m *Map) missing() string {
+	p := m.at[fEvents]
+	for len(p) > 0 && p[0].both != nil {
+		p = p[0].both
+	}
+	if len(p) > 0 && len(p[0].steps) == 2 && p[0].steps[1].Kind == jsonpath.Each && p[0].steps[0].Kind == jsonpath.Member {
+		return fmt.Sprintf("this record has no list %q", p[0].steps[0].Name)
+	}
+	return "the map finds nothing in this record"
 }
 
 // reading puts a trajectory together.
@@ -216,6 +228,10 @@ type reading struct {
 	order   []string          // their ids
 	current string            // the last of the branch that counts
 	seen    map[string]bool   // events that count once
+
+	responses map[string]int // turns of which more may be told, by the id of the response
+	unnamed   []int          // those without
+	noted     map[string]int // calls of an id of which was told
 
 	began time.Time    // when the response began whose step was noted
 	total trace.Usage  // tokens of the session so far
@@ -314,6 +330,7 @@ func (m *Map) read(f finder, records [][]byte) *trace.Trajectory {
 		if f.document == nil {
 			r.document, r.outer = record, nil
 		}
+		r.attachments = r.first(m.at[fAttachments], record)
 		r.record(record, i == 0)
 	}
 	for _, e := range r.settled() {
@@ -381,14 +398,19 @@ func (r *reading) header(m *rule, v []byte) {
 	if at := r.moment(m.at[fEnded], v); !at.IsZero() {
 		t.End = at
 	}
-	if score := r.first(m.at[fScore], v); score != nil {
-		c := jsonscan.New(score)
+	if scores := r.all(m.at[fScore], v); len(scores) == 1 { // of several it is not said which counts
+		c := jsonscan.New(scores[0])
 		if n, ok := c.Float(); ok {
 			t.Score = &n
 			t.Outcome = outcomeOf(n)
 		}
 	}
-	if outcome := r.first(m.at[fOutcome], v); outcome != nil {
+	if m.outcomes != nil {
+		t.Outcome = trace.OutcomeUnknown
+		if all := r.all(m.at[fOutcome], v); len(all) == 1 {
+			t.Outcome = outcomes[outcomeWord(m.outcomes, textOf(all[0]))]
+		}
+	} else if outcome := r.first(m.at[fOutcome], v); outcome != nil {
 		t.Outcome = trace.OutcomeFailure
 		if truth(outcome) {
 			t.Outcome = trace.OutcomeSuccess
@@ -405,6 +427,16 @@ func (r *reading) header(m *rule, v []byte) {
 			r.Messages.Tools = append(r.Messages.Tools, list...)
 		}
 	}
+}
+
+// outcomes are what statuses mean as outcomes.
+var outcomes = map[trace.Status]trace.Outcome{trace.StatusOK: trace.OutcomeSuccess, trace.StatusFailed: trace.OutcomeFailure}
+
+func outcomeWord(rules []statusRule, word string) trace.Status {
+	if end := (&rule{ends: rules}).statusOf(word); end != nil {
+		return end.status
+	}
+	return trace.StatusUnknown
 }
 
 // outcomeOf returns the outcome of a score: 1 is success, within the tolerance of
@@ -593,6 +625,8 @@ func (r *reading) event(e []byte, depth int) {
 		r.result(m, e, text, s)
 	case speakerModel:
 		r.response(m, e, text, s)
+	case speakerNote:
+		r.note(m, e, s)
 	case speakerAround:
 		r.around(m, e, text, s)
 	case speakerHeader:
@@ -727,6 +761,7 @@ func (r *reading) response(m *rule, e []byte, text trace.Raw, s sessionlog.Said)
 		last := &t.Turns[n-1]
 		if n > turns {
 			r.opened(last)
+			r.remember(m, turn, n-1)
 		} else if !s.End.IsZero() {
 			last.End = s.End
 		}
@@ -741,6 +776,21 @@ func (r *reading) response(m *rule, e []byte, text trace.Raw, s sessionlog.Said)
 			}
 			all[before+i].End = r.moment(m.at[fEnd], c)
 		}
+	}
+}
+
+// remember notes the id of the response that a turn is.
+func (r *reading) remember(m *rule, id string, turn int) {
+	if m.at[fResponse] == nil {
+		return
+	}
+	if r.responses == nil {
+		r.responses = map[string]int{}
+	}
+	if _, ok := r.responses[id]; id == "" {
+		r.unnamed = append(r.unnamed, turn)
+	} else if !ok {
+		r.responses[id] = turn
 	}
 }
 
@@ -919,13 +969,50 @@ func (m *rule) statusOf(word string) *statusRule {
 	return nil
 }
 
+// note adds what is told later of a response, by its id, or of the next without one; or of
+// a call.
+func (r *reading) note(m *rule, e []byte, s sessionlog.Said) {
+	t := r.Builder.Trajectory
+	if m.at[fResponse] == nil {
+		id := r.text(m.at[fID], e)
+		known := r.Calls(id)
+		if r.noted == nil {
+			r.noted = map[string]int{}
+		}
+		if r.noted[id] >= len(known) {
+			return
+		}
+		c := &t.Calls[known[r.noted[id]]]
+		r.noted[id]++
+		c.Start, c.End = s.At, s.End
+		if status, _ := r.ended(m, e, false); status != trace.StatusUnknown {
+			c.Status = status
+		}
+		return
+	}
+	id := r.text(m.at[fResponse], e)
+	n, ok := r.responses[id]
+	switch {
+	case id == "" && !s.Usage.Known: // no response came of it
+		return
+	case ok:
+		delete(r.responses, id)
+	case len(r.unnamed) > 0:
+		n, r.unnamed = r.unnamed[0], r.unnamed[1:]
+	default:
+		r.Builder.Anomaly(build.CodeResponseElsewhere, 1)
+		return
+	}
+	t.Turns[n].Start, t.Turns[n].End, t.Turns[n].Usage = s.At, s.End, s.Usage
+}
+
 // returned returns a result, which may be the parts of a message.
 func (r *reading) returned(m *rule, v []byte) trace.Raw {
 	found := r.first(m.at[fResult], v)
 	if found == nil {
 		return trace.Raw{}
 	}
-	c := jsonscan.New(found)
+	c := jsonscan.New(r.attached(found))
 	return message.AsResult(build.ReadContent(&c))
 }
 

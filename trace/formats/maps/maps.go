@@ -24,6 +24,7 @@ var hooks = map[string]mapped.Hook{
 	"opencode":       {Divide: sessionOfOpenCode, Read: readOpenCode},
 	"bedrock-agents": {Divide: divideBedrock, Read: readBedrock},
 	"swe-agent":      {Read: readSWEAgent},
+	"inspect":        {Archive: inspectArchive},
 	"langfuse":       {Divide: divideLangfuse},
 }
 

@@ -1,4 +1,4 @@
-package inspect_test
+package maps_test
 
 import (
 	"archive/zip"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats"
-	"github.com/awo-dev/awo/trace/formats/inspect"
 	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 	"github.com/klauspost/compress/zstd"
 )
@@ -205,7 +204,7 @@ func FuzzInspectArchive(f *testing.F) {
 		if err != nil {
 			return
 		}
-		records, ok := inspect.Format.Archive(a, limit)
+		records, ok := formattest.Format("inspect").Archive(a, limit)
 		if !ok {
 			return
 		}
@@ -215,7 +214,7 @@ func FuzzInspectArchive(f *testing.F) {
 				t.Fatalf("%d bytes, the limit is %d", len(data), limit)
 			}
 			if err == nil && data != nil {
-				formattest.CheckDecoder(t, &inspect.Format, data)
+				formattest.CheckDecoder(t, formattest.Format("inspect"), data)
 			}
 		}
 	})

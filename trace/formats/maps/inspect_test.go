@@ -1,4 +1,4 @@
-package inspect_test
+package maps_test
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/trace"
-	"github.com/awo-dev/awo/trace/formats/inspect"
 	"github.com/awo-dev/awo/trace/formats/testdata/formattest"
 )
 
@@ -70,5 +69,5 @@ func TestInspectRecorded(t *testing.T) {
 }
 
 func FuzzInspect(f *testing.F) {
-	formattest.FuzzDecoder(f, &inspect.Format, []string{inspectSample, `{"id":1,"messages":[{"role":"assistant"},{"role":"tool","error":{"message":1}}],"events":[{"event":"model","output":{"choices":[{}]}}]}`, `{"messages":5}`})
+	formattest.FuzzDecoder(f, formattest.Format("inspect"), []string{inspectSample, `{"id":1,"messages":[{"role":"assistant"},{"role":"tool","error":{"message":1}}],"events":[{"event":"model","output":{"choices":[{}]}}]}`, `{"messages":5}`})
 }
