@@ -42,12 +42,8 @@ func readSWEAgent(b *build.Builder, records [][]byte) [][]byte {
 func (r *sweReader) step(step []byte) {
 	m := trace.NewHeadRecord(step, false).Members
 	if m["role"] == nil {
-		said := m["response"]
-		if len(said) <= 2 {
-			said = m["thought"]
-		}
 		line := appendCommand(nil, build.MemberText(step, "action"))
-		if r.add("turn", "content", said, "commands", listOf(line)); line != nil {
+		if r.add("turn", "content", m["response"], "said", m["thought"], "commands", listOf(line)); line != nil {
 			r.add("result", "content", m["observation"])
 		}
 		return
