@@ -155,17 +155,22 @@ func TestNoDraft(t *testing.T) {
 // TestProblemsHavePlaces holds where what is wrong with a map is said.
 func TestProblemsHavePlaces(t *testing.T) {
 	for text, want := range map[string]string{
-		"tool: $.a[\n":                 "m:1:11: map-path",
-		"tool: a.b\n":                  "m:1:7: map-path",
-		"tol: $.a\ntool: $.b\n":        "m:1:1: map-field",
-		"text: $.a\n":                  "m:1:1: map-missing",
-		"tool: $.a\nroles: [user]\n":   "m:2:8: map-shape",
-		"tool: $.a\nroles: {x: bot}\n": "m:2:12: map-shape",
-		"tool: $.a\ntokens: {in: $}\n": "m:2:10: map-field",
-		"":                             "m:1:1: map-missing",
-		"- tool\n":                     "m:1:1: map-shape",
-		"tool: $.a\nanswers: $.id\n":   "m:1:1: map-missing",
-		"tool: {path: $.a}\n":          "m:1:7: map-shape",
+		"tool: $.a[\n":                  "m:1:11: map-path",
+		"tool: a.b\n":                   "m:1:7: map-path",
+		"tol: $.a\ntool: $.b\n":         "m:1:1: map-field",
+		"text: $.a\n":                   "m:1:1: map-missing",
+		"tool: $.a\nroles: [user]\n":    "m:2:8: map-shape",
+		"tool: $.a\nroles: {x: bot}\n":  "m:2:12: map-shape",
+		"tool: $.a\ntokens: {in: $}\n":  "m:2:10: map-field",
+		"":                              "m:1:1: map-missing",
+		"- tool\n":                      "m:1:1: map-shape",
+		"tool: $.a\nanswers: $.id\n":    "m:1:1: map-missing",
+		"tool: {path: $.a}\n":           "m:1:7: map-shape",
+		"tool: $.a\nhook: x\n":          "m:2:7: map-field",
+		"tool: $.a\nstatuses: [x]\n":    "m:2:11: map-shape",
+		"tool: $.a\nstatuses: {x: y}\n": "m:2:15: map-shape",
+		"tool: $.a ~ 'x'\n":             "m:1:7: map-path",
+		"tool: $.a + b.c\n":             "m:1:13: map-path",
 	} {
 		m, problems := mapped.Parse("m", []byte(text))
 		if m != nil || len(problems) == 0 {
@@ -175,6 +180,36 @@ func TestProblemsHavePlaces(t *testing.T) {
 		if got := fmt.Sprintf("%s: %s", problems[0].Pos, problems[0].Code); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
+	}
+}
+
+// TestPathsOfMaps holds what alternatives, joined texts, groups of regular expressions and
+// paths into the document find, and how words are mapped.
+func TestPathsOfMaps(t *testing.T) {
+	m, problems := mapped.Parse("m", []byte(`records: $.runs[*]
+whole: ^.batch + '/' + $.id
+task: ^.missing + $.id | $.name ~ '^task (.*)$'
+events: $.log[*] & $.more[*]
+role: $.who
+roles: {"*": system, u: user, m: assistant, r: tool}
+text: $.said
+tool: $.call
+arguments: $.with
+answers: $.of
+id: $.n
+result: $.got
+status: $.end
+statuses: {"0|done": ok, "*": failed}
+`))
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	all := read(t, m, `{"batch":"b","runs":[{"id":1,"name":"task x","log":[{"who":"u","said":"go"},{"who":"m","call":"f","n":"1","with":{}},{"who":"m","call":"g","n":"2","with":{}},{"who":"r","of":"1","got":"a","end":"done"}],"more":[{"who":"r","of":"2","got":"b","end":"late"},{"who":"other","said":"note"}]}]}`)
+	if len(all) != 1 || all[0].ID != "b/1" || all[0].Task != "x" || len(all[0].Calls) != 2 || len(all[0].Messages) != 2 {
+		t.Fatalf("got %s", formattest.DepictAll(all))
+	}
+	if x := all[0]; x.Calls[0].Status != trace.StatusOK || x.Calls[1].Status != trace.StatusFailed || x.Messages[1].Role != trace.RoleSystem {
+		t.Errorf("got %s", formattest.Depict(x))
 	}
 }
 

@@ -506,6 +506,9 @@ func (r *reading) who(m *rule, e []byte) speaker {
 		if who, ok := m.roles[role]; ok {
 			return who
 		}
+		if who, ok := m.roles["*"]; ok { // any other
+			return who
+		}
 		if who := guess(role); who != speakerUnknown {
 			return who
 		}
@@ -1123,29 +1126,14 @@ func (r *reading) cost(u *trace.Usage, m *rule, e []byte) {
 	}
 }
 
-// moment reads a time: text, or seconds, milliseconds, microseconds or nanoseconds since
-// 1970, which the size tells.
+// moment reads a time: text, or a number since 1970 of at least some days of seconds.
 func (r *reading) moment(p where, v []byte) time.Time {
 	if p == nil {
 		return time.Time{}
 	}
-	text := r.text(p, v)
-	if text == "" {
-		return time.Time{}
+	at := build.Moment([]byte(r.text(p, v)))
+	if at.Unix() < 1e6 && at.Year() == 1970 {
+		return time.Time{} // a place in a list, and no time
 	}
-	if t, ok := trace.ParseTime([]byte(text)); ok {
-		return t
-	}
-	n, err := strconv.ParseFloat(text, 64)
-	switch {
-	case err != nil || !(n > 1e6) || n > 9e18:
-		return time.Time{}
-	case n > 1e17:
-		return time.Unix(0, int64(n)).UTC()
-	case n > 1e14:
-		return time.UnixMicro(int64(n)).UTC()
-	case n > 1e11:
-		return time.UnixMilli(int64(n)).UTC()
-	}
-	return time.UnixMicro(int64(n * 1e6)).UTC()
+	return at
 }

@@ -249,33 +249,13 @@ func countText(c *jsonscan.Cursor) (int64, bool) {
 	return int64(n), err == nil && n >= 0 && n < 1<<50
 }
 
-// momentOf reads a time: text, or a number of seconds, milliseconds, microseconds or
-// nanoseconds since 1970, which its size tells.
+// momentOf reads a time that is text or a number.
 func momentOf(c *jsonscan.Cursor) time.Time {
 	text, ok := c.Text()
-	if ok {
-		if at, ok := trace.ParseTime(text); ok {
-			return at
-		}
-	} else if c.Kind() == jsonscan.Number {
+	if !ok && c.Kind() == jsonscan.Number {
 		text = c.Raw()
 	}
-	n, err := strconv.ParseFloat(string(text), 64)
-	switch {
-	case err != nil || !(n > 0) || n > 9e18:
-		return time.Time{}
-	case n > 1e17:
-		whole, err := strconv.ParseInt(string(text), 10, 64)
-		if err != nil {
-			whole = int64(n)
-		}
-		return time.Unix(0, whole).UTC()
-	case n > 1e14:
-		return time.UnixMicro(int64(n)).UTC()
-	case n > 1e11:
-		return time.UnixMilli(int64(n)).UTC()
-	}
-	return time.UnixMicro(int64(n * 1e6)).UTC()
+	return build.Moment(text)
 }
 
 // status reads how a span ended: a word, or an object with a code and a message.

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
@@ -39,6 +40,30 @@ func StatusOf(ok bool) trace.Status {
 
 // MaxUnix is the first second of the year 10000.
 const MaxUnix = 253402300800
+
+// Moment reads a time: text, or a number of seconds, milliseconds, microseconds or
+// nanoseconds since 1970, which its size tells. It is zero if there is none.
+func Moment(text []byte) time.Time {
+	if t, ok := trace.ParseTime(text); ok {
+		return t
+	}
+	n, err := strconv.ParseFloat(string(text), 64)
+	switch {
+	case err != nil || !(n > 0) || n > 9e18:
+		return time.Time{}
+	case n > 1e17:
+		whole, err := strconv.ParseInt(string(text), 10, 64)
+		if err != nil {
+			whole = int64(n)
+		}
+		return time.Unix(0, whole).UTC()
+	case n > 1e14:
+		return time.UnixMicro(int64(n)).UTC()
+	case n > 1e11:
+		return time.UnixMilli(int64(n)).UTC()
+	}
+	return time.UnixMicro(int64(n * 1e6)).UTC()
+}
 
 // ReadUnix reads a time in seconds since 1970.
 func ReadUnix(c *jsonscan.Cursor) time.Time {

@@ -264,8 +264,7 @@ func Text(object []byte, names ...string) string {
 	return string(t)
 }
 
-// Moment returns the first of some members that is a time: text, or seconds or
-// milliseconds since 1970.
+// Moment returns the first of some members that is a time, as build.Moment reads it.
 func Moment(object []byte, paths ...string) time.Time {
 	for _, p := range paths {
 		value := Member(object, strings.Split(p, ".")...)
@@ -273,17 +272,12 @@ func Moment(object []byte, paths ...string) time.Time {
 			continue
 		}
 		c := jsonscan.New(value)
-		if t, ok := c.Text(); ok {
-			if at, ok := trace.ParseTime(t); ok {
-				return at
-			}
-			continue
+		text, ok := c.Text()
+		if !ok {
+			text = value
 		}
-		if n, ok := c.Float(); ok && n > 0 && n < build.MaxUnix*1000 {
-			if n > 1e11 {
-				return time.UnixMilli(int64(n)).UTC()
-			}
-			return time.UnixMicro(int64(n * 1e6)).UTC()
+		if at := build.Moment(text); !at.IsZero() {
+			return at
 		}
 	}
 	return time.Time{}
