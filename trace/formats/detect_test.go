@@ -73,6 +73,26 @@ func TestDetect(t *testing.T) {
 	}
 }
 
+// TestNearMisses holds what is said of files that are next to those that can be read.
+func TestNearMisses(t *testing.T) {
+	for text, want := range map[string]string{
+		`[{"ts": 1, "type": "say", "say": "text", "text": "hi"}, {"ts": 2, "type": "ask", "ask": "tool", "text": "{}"}]`: "api_conversation_history.json",
+		`{"eval": {"task": "t"}, "version": 2, "plan": {}}`:                                                              `the log has no "samples"`,
+	} {
+		lacks := ""
+		for _, f := range formats.All {
+			match := f.Detect(formattest.HeadOf(text, len(text)))
+			if match.OK {
+				t.Errorf("%s claims %s", f.Name, text)
+			}
+			lacks += match.Lacks
+		}
+		if !strings.Contains(lacks, want) {
+			t.Errorf("%s: lacks %q, want %q", text, lacks, want)
+		}
+	}
+}
+
 // TestDetectCut checks that a head that ends anywhere claims nothing else than
 // the whole does.
 func TestDetectCut(t *testing.T) {

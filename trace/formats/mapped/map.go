@@ -60,8 +60,8 @@ type rule struct {
 	tokens   [tokenFields]where
 	counts   *build.Usage // how the object of token counts is written
 	roles    map[string]speaker
-	ends     []statusRule
-	outcomes []statusRule
+	ends     statusRules
+	outcomes statusRules
 	has      map[string]bool // the fields that were given
 }
 
@@ -71,6 +71,8 @@ type statusRule struct {
 	status    trace.Status
 	cancelled bool
 }
+
+type statusRules []statusRule
 
 // kindRule is the rule of events whose kind is one of some.
 type kindRule struct {
@@ -448,7 +450,7 @@ func (p *parser) roles(r *rule, n *yamlsrc.Node) {
 // statusNames are what statuses are mapped to.
 var statusNames = map[string]trace.Status{"ok": trace.StatusOK, "failed": trace.StatusFailed, "cancelled": trace.StatusFailed, "unknown": trace.StatusUnknown}
 
-func (p *parser) statuses(n *yamlsrc.Node) (rules []statusRule) {
+func (p *parser) statuses(n *yamlsrc.Node) (rules statusRules) {
 	if n.Kind != yamlsrc.Mapping {
 		p.report(n.Pos, CodeShape, "statuses, or outcomes, is a mapping from what the path \"status\", or \"outcome\", finds to ok, failed, cancelled or unknown")
 		return nil

@@ -407,8 +407,9 @@ func (r *reading) header(m *rule, v []byte) {
 	}
 	if m.outcomes != nil {
 		t.Outcome = trace.OutcomeUnknown
-		if all := r.all(m.at[fOutcome], v); len(all) == 1 {
-			t.Outcome = outcomes[outcomeWord(m.outcomes, textOf(all[0]))]
+		all := r.all(m.at[fOutcome], v)
+		if word := m.outcomes.of(textOf(slices.Concat(all...))); word != nil && len(all) == 1 {
+			t.Outcome = outcomes[word.status]
 		}
 	} else if outcome := r.first(m.at[fOutcome], v); outcome != nil {
 		t.Outcome = trace.OutcomeFailure
@@ -431,13 +432,6 @@ func (r *reading) header(m *rule, v []byte) {
 
 // outcomes are what statuses mean as outcomes.
 var outcomes = map[trace.Status]trace.Outcome{trace.StatusOK: trace.OutcomeSuccess, trace.StatusFailed: trace.OutcomeFailure}
-
-func outcomeWord(rules []statusRule, word string) trace.Status {
-	if end := (&rule{ends: rules}).statusOf(word); end != nil {
-		return end.status
-	}
-	return trace.StatusUnknown
-}
 
 // outcomeOf returns the outcome of a score: 1 is success, within the tolerance of
 // benchmarks' own evaluation, and less is failure.
@@ -962,11 +956,11 @@ func (r *reading) result(m *rule, e []byte, text trace.Raw, s sessionlog.Said) {
 	r.Add([]build.Item{it}, s)
 }
 
-// statusOf returns what a status word means, nil if that is not known.
-func (m *rule) statusOf(word string) *statusRule {
-	for i := range m.ends {
-		if word != "" && matches(m.ends[i].values, word) {
-			return &m.ends[i]
+// of returns what a status word means, nil if that is not known.
+func (rules statusRules) of(word string) *statusRule {
+	for i := range rules {
+		if word != "" && matches(rules[i].values, word) {
+			return &rules[i]
 		}
 	}
 	return nil
@@ -1047,7 +1041,7 @@ func (r *reading) ended(m *rule, v []byte, answered bool) (status trace.Status, 
 	if good := r.first(m.at[fOK], v); good != nil {
 		status = build.StatusOf(truth(good))
 	}
-	if end := m.statusOf(r.text(m.at[fStatus], v)); end != nil {
+	if end := m.ends.of(r.text(m.at[fStatus], v)); end != nil {
 		status = end.status
 		if end.cancelled {
 			r.Builder.Anomaly(build.CodeCallCancelled, 1)

@@ -113,7 +113,7 @@ func (r *spanReading) fill(s *mappedSpan, m *rule, v []byte) {
 	if failure := r.raw(m.at[fError], v); !failure.IsEmpty() {
 		s.Failure = failure
 	}
-	if end := m.statusOf(r.text(m.at[fStatus], v)); end != nil {
+	if end := m.ends.of(r.text(m.at[fStatus], v)); end != nil {
 		s.ended, s.Failed = end.status, end.status == trace.StatusFailed
 		if s.ended == trace.StatusUnknown {
 			s.ended = notEnded

@@ -14,8 +14,12 @@ func detectMessages(h trace.Head) trace.Match {
 	if len(h.Records) == 0 {
 		return trace.Match{}
 	}
+	lacks := ""
 	for _, r := range h.Records {
 		m := r.Members
+		if r.Has("ts", "type") && (r.Has("say") || r.Has("ask")) {
+			lacks = "this is what Cline shows; what its model was told and answered is in api_conversation_history.json, next to this file"
+		}
 		if r.Has("workspaceRootPath", "lastUsedAt") { // Craft Agents, which has a map
 			return trace.Match{}
 		}
@@ -55,7 +59,7 @@ func detectMessages(h trace.Head) trace.Match {
 			}
 		}
 	}
-	return trace.Match{}
+	return trace.Match{Lacks: lacks}
 }
 
 // detectOther reports whether a record is of a session that is kept as no list of
