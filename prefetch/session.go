@@ -1,6 +1,10 @@
 package prefetch
 
-import "github.com/awo-dev/awo/trace"
+import (
+	"slices"
+
+	"github.com/awo-dev/awo/trace"
+)
 
 // Answer is a call that was answered.
 type Answer struct {
@@ -13,7 +17,7 @@ type Answer struct {
 type Read struct {
 	Call
 	Rule  int // index into Set.Rules
-	Level int // 1 after an answer to the agent, 2 after an answer that was read ahead
+	Level int // 0 after a message or at the beginning, 1 after an answer to the agent or to such a read, 2 after one to a read of level 1
 }
 
 // Session follows one run of an agent. It is not safe for concurrent use.
@@ -26,6 +30,18 @@ type Session struct {
 	called map[string]bool  // tools
 	failed bool             // the last call
 	budget int              // reads that the answer at hand may still lead to
+
+	matchers  []*Matcher // by rule
+	begun     bool
+	said      int             // reads that messages led to
+	succeeded map[string]bool // tools that rules trust
+	waiting   []waiting       // values that were met before a tool of their rule's trust succeeded
+}
+
+// waiting is a call that a message made possible, and that is not trusted yet.
+type waiting struct {
+	rule int
+	call Call
 }
 
 // fresh is an answer that was read ahead.
@@ -38,7 +54,8 @@ func NewSession(set *Set) *Session { return NewSessions(set).Session() }
 // Sessions are those of one set of rules. They may begin in several goroutines.
 type Sessions struct {
 	set      *Set
-	bySource map[string][]int // rules, by tool
+	bySource map[string][]int // rules, by tool; "" for those that no answer begins
+	matchers []*Matcher       // by rule
 }
 
 // NewSessions checks a set for many runs. It is not changed, and must not change.
@@ -50,13 +67,108 @@ func NewSessions(set *Set) *Sessions {
 	for i := range set.Rules {
 		tool := set.Rules[i].Source.Tool
 		all.bySource[tool] = append(all.bySource[tool], i)
+		all.matchers = append(all.matchers, NewMatcher(&set.Rules[i]))
 	}
 	return all
 }
 
 // Session returns the session of a run that begins.
 func (a *Sessions) Session() *Session {
-	return &Session{set: a.set, bySource: a.bySource, asked: map[string]bool{}, fresh: map[string]fresh{}, called: map[string]bool{}}
+	return &Session{
+		set: a.set, bySource: a.bySource, matchers: a.matchers,
+		asked: map[string]bool{}, fresh: map[string]fresh{}, called: map[string]bool{}, succeeded: map[string]bool{},
+	}
+}
+
+// Start returns the reads to make at the beginning of the session, once. Said calls it: only
+// who sees no messages needs it.
+func (s *Session) Start() []Read {
+	if s.begun {
+		return nil
+	}
+	s.begun, s.budget = true, MaxSaid
+	var out []Read
+	for _, i := range s.bySource[""] {
+		if s.set.Rules[i].Source.Kind == KindNone {
+			out = s.make(out, i, 0, s.set.Rules[i].constant(nil, 0))
+		}
+	}
+	return out
+}
+
+// Said returns the reads to make because of a message of the user: at most [MaxSaid], and
+// [MaxSaidSession] of all messages. A value whose rule trusts nobody yet is kept until a tool
+// of its trust has succeeded.
+func (s *Session) Said(text string) []Read { return s.hear(text, "") }
+
+// Passed is Said for who sees no messages, but calls: a text among the arguments of a call
+// stands for a message in which it is, for reads of other tools.
+func (s *Session) Passed(c Call) []Read {
+	out := s.Start()
+	for _, m := range c.Arguments.Members {
+		if m.Value.Kind == trace.String {
+			out = append(out, s.hear(m.Value.Text, c.Tool)...)
+		}
+	}
+	return out
+}
+
+// hear returns the reads because of a text, but those of one tool.
+func (s *Session) hear(text, but string) []Read {
+	out := s.Start()
+	s.budget = MaxSaid - len(out)
+	offers := make([][]Offer, len(s.set.Rules)) // that were not made before
+	for _, i := range s.bySource[""] {
+		if s.set.Rules[i].Target.Tool == but {
+			continue
+		}
+		offers[i] = slices.DeleteFunc(s.matchers[i].Said(text), func(o Offer) bool { return s.asked[o.Key()] })
+	}
+	for _, i := range s.bySource[""] {
+		r := &s.set.Rules[i]
+		if r.When.Alone && slices.ContainsFunc(s.bySource[""], func(k int) bool { return len(offers[k]) > 0 && s.set.Rules[k].Target.Tool != r.Target.Tool }) {
+			continue
+		}
+		for _, o := range offers[i] {
+			switch {
+			case r.MaxElements > 0 && o.Element >= r.MaxElements:
+			case s.trusts(r):
+				if s.said < MaxSaidSession {
+					before := len(out)
+					out = s.make(out, i, 0, o)
+					s.said += len(out) - before
+				}
+			case len(s.waiting) < MaxSaidSession:
+				s.waiting = append(s.waiting, waiting{i, o.Call})
+			}
+		}
+	}
+	return out
+}
+
+// trusts reports whether a tool of a rule's trust has succeeded, or it needs none.
+func (s *Session) trusts(r *Rule) bool {
+	return r.Source.Trust == nil || slices.ContainsFunc(r.Source.Trust, func(tool string) bool { return s.succeeded[tool] })
+}
+
+// released returns the reads of values that waited for the success of a tool.
+func (s *Session) released(tool string) []Read {
+	if s.succeeded[tool] {
+		return nil
+	}
+	s.succeeded[tool] = true
+	var out []Read
+	made := 0
+	s.waiting = slices.DeleteFunc(s.waiting, func(w waiting) bool {
+		if made == MaxSaid || s.said == MaxSaidSession || !s.trusts(&s.set.Rules[w.rule]) {
+			return false
+		}
+		before := len(out)
+		out = s.make(out, w.rule, 0, Offer{Call: w.call})
+		made, s.said = made+len(out)-before, s.said+len(out)-before
+		return true
+	})
+	return out
 }
 
 // Has returns by which rule and at what level the call's answer was read ahead, and
@@ -109,17 +221,20 @@ func (s *Session) Answered(a Answer) []Read {
 	if a.Failed {
 		return nil
 	}
-	return s.follow(a, 1, again, failed)
+	return append(s.released(a.Tool), s.follow(a, 1, again, failed)...)
 }
 
-// Got returns the reads to make because of a read of the first level that was answered.
+// Got returns the reads to make because of a read that was answered, and did not fail.
 func (s *Session) Got(r Read, result trace.Value) []Read {
-	if r.Level != 1 {
+	if r.Level > 1 {
 		return nil
+	}
+	if r.Level == 0 {
+		s.budget = MaxReads
 	}
 	again := s.called[r.Tool]
 	s.called[r.Tool] = true
-	return s.follow(Answer{Call: r.Call, Result: result}, 2, again, s.failed)
+	return append(s.released(r.Tool), s.follow(Answer{Call: r.Call, Result: result}, r.Level+1, again, s.failed)...)
 }
 
 // Lost notes that a read was not answered, or not in time.
@@ -141,20 +256,26 @@ func (s *Session) follow(a Answer, level int, again, failed bool) []Read {
 			continue
 		}
 		for _, o := range r.Offers(a.Arguments, a.Result) {
-			if r.MaxElements > 0 && o.Element >= r.MaxElements || s.budget == 0 {
+			if r.MaxElements > 0 && o.Element >= r.MaxElements {
 				break
 			}
-			call := o.Call.Keyed()
-			key := call.Key()
-			if !s.know(key) {
-				continue
-			}
-			s.budget--
-			s.fresh[key] = fresh{i, level}
-			out = append(out, Read{call, i, level})
+			out = s.make(out, i, level, o)
 		}
 	}
 	return out
+}
+
+// make adds the read of an offer, unless the same call was made before or there is no budget
+// left.
+func (s *Session) make(out []Read, rule, level int, o Offer) []Read {
+	call := o.Call.Keyed()
+	key := call.Key()
+	if s.budget <= 0 || !s.know(key) {
+		return out
+	}
+	s.budget--
+	s.fresh[key] = fresh{rule, level}
+	return append(out, Read{call, rule, level})
 }
 
 // Holds reports whether a rule is followed after a call whose tool was called before or

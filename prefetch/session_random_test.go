@@ -43,8 +43,8 @@ func randomSet(t *testing.T, r *rand.Rand) (*Set, []string) {
 	for i := range 1 + r.IntN(5) {
 		pick := func() string { return set.Reads[r.IntN(len(set.Reads))] }
 		set.Rules = append(set.Rules, Rule{
-			ID: fmt.Sprint(i), Source: Source{pick(), paths[r.IntN(3)]}, Target: Target{Tool: pick(), Argument: "id"}, MaxElements: r.IntN(3), Depth: 1 + r.IntN(2),
-			When: When{[]Turn{AnyTime, AnyTime, FirstTime, Again}[r.IntN(4)], []Last{LastAny, LastAny, LastOK, LastFailed}[r.IntN(4)]},
+			ID: fmt.Sprint(i), Source: Source{Tool: pick(), Path: paths[r.IntN(3)]}, Target: Target{Tool: pick(), Argument: "id"}, MaxElements: r.IntN(3), Depth: 1 + r.IntN(2),
+			When: When{Turn: []Turn{AnyTime, AnyTime, FirstTime, Again}[r.IntN(4)], Last: []Last{LastAny, LastAny, LastOK, LastFailed}[r.IntN(4)]},
 		})
 	}
 	if r.IntN(10) == 0 { // nothing is known of a rule's target: no rule of the set is followed

@@ -31,10 +31,10 @@ func shop(t *testing.T) *Set {
 	t.Helper()
 	return &Set{Reads: []string{"customer", "order", "parcel"}, Rules: []Rule{
 		{
-			ID: "orders", Source: Source{"customer", path(t, "$.orders[*].id")}, MaxElements: 2, Depth: 1,
+			ID: "orders", Source: Source{Tool: "customer", Path: path(t, "$.orders[*].id")}, MaxElements: 2, Depth: 1,
 			Target: Target{"order", "id", []Other{{Argument: "shop", Origin: FromElement, Path: path(t, "$.shop")}, {Argument: "token", Origin: FromArgument, Path: path(t, "$.token")}}},
 		},
-		{ID: "parcels", Source: Source{"order", path(t, "$.parcel")}, Target: Target{Tool: "parcel", Argument: "id"}, Depth: 2},
+		{ID: "parcels", Source: Source{Tool: "order", Path: path(t, "$.parcel")}, Target: Target{Tool: "parcel", Argument: "id"}, Depth: 2},
 	}}
 }
 

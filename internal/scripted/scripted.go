@@ -13,7 +13,7 @@ type Run struct{ T trace.Trajectory }
 
 // User adds what the user says.
 func (s *Run) User(text string) *Run {
-	s.T.Messages = append(s.T.Messages, trace.Message{Role: trace.RoleUser, Text: trace.TextOf(text), Turn: len(s.T.Turns)})
+	s.T.Messages = append(s.T.Messages, trace.Message{Role: trace.RoleUser, Text: trace.TextOf(text), Turn: len(s.T.Turns), Call: len(s.T.Calls)})
 	return s
 }
 

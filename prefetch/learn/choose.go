@@ -3,6 +3,7 @@ package learn
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -18,8 +19,9 @@ const (
 	// minUses and minTasks are the uses, and the tasks that they are from, without which
 	// no rule is followed.
 	minUses, minTasks = 3, 2
-	// gain is what a condition or a bound must add to be worth having.
-	gain = 1.05
+	// gain is what a condition or a bound must add to be worth having, and generality what one
+	// way to look for values must add to be taken before a more general one.
+	gain, generality = 1.05, 1.1
 )
 
 // bounds are the numbers of elements that are tried, all (0) first.
@@ -48,10 +50,24 @@ func (r *Result) File() *stored.File {
 	return &stored.File{Set: r.Set, Threshold: r.Threshold, Evidence: r.Evidence}
 }
 
+// Keep leaves out the rules of which keep says no, by number; Rejected has them.
+func (r *Result) Keep(keep func(rule int) bool) {
+	var rules []prefetch.Rule
+	var evidence []stored.Evidence
+	for i := range r.Set.Rules {
+		if !keep(i) {
+			r.Rejected = append(r.Rejected, Rejected{r.Set.Rules[i], "does-not-pay", r.Evidence[i]})
+			continue
+		}
+		rules, evidence = append(rules, r.Set.Rules[i]), append(evidence, r.Evidence[i])
+	}
+	r.Set.Rules, r.Evidence = rules, evidence
+}
+
 // Rejected is a link that no rule is made of.
 type Rejected struct {
 	Rule   prefetch.Rule
-	Reason string // "used-too-seldom", "too-little-evidence"
+	Reason string // "returns-credentials", "used-too-seldom", "too-little-evidence", "does-not-pay"
 	stored.Evidence
 }
 
@@ -67,12 +83,19 @@ func (s *Survey) Choose(o ChooseOptions) *Result {
 		evidence stored.Evidence
 	}
 	var rules []made
+	chosen := s.chosen(threshold, nil)
+	chosen = s.chosen(threshold, chosen) // now that it is known which others there are
 	for _, c := range s.candidates {
-		when, most := c.best(threshold)
+		best, is := chosen[c]
+		if !is {
+			continue
+		}
 		rule := c.rule
-		rule.When, rule.MaxElements = when, most
-		e, spread := c.evidence(when, most, o)
+		rule.When, rule.MaxElements = best.when, best.most
+		e, spread := c.evidence(best, o)
 		switch {
+		case s.secrets[rule.Target.Tool]:
+			out.Rejected = append(out.Rejected, Rejected{rule, "returns-credentials", e})
 		case spread < minTasks || e.Used < minUses:
 			out.Rejected = append(out.Rejected, Rejected{rule, "too-little-evidence", e})
 		case e.Use() < threshold:
@@ -86,7 +109,7 @@ func (s *Survey) Choose(o ChooseOptions) *Result {
 	})
 	ids := map[string]int{}
 	for _, m := range rules {
-		id := fmt.Sprintf("%s-%s", m.rule.Source.Tool, m.rule.Target.Tool)
+		id := fmt.Sprintf("%s-%s", cmp.Or(m.rule.Source.Tool, string(m.rule.Source.Kind)), m.rule.Target.Tool)
 		if ids[id]++; ids[id] > 1 {
 			id = fmt.Sprintf("%s-%d", id, ids[id])
 		}
@@ -103,51 +126,112 @@ func (s *Survey) Choose(o ChooseOptions) *Result {
 	return out
 }
 
+// moment is one message of one trajectory.
+type moment struct{ run, message int32 }
+
+// condition is under which a rule is followed, and what that is worth.
+type condition struct {
+	when   prefetch.When
+	most   int
+	others map[moment]bool // with When.Alone: the messages that offer another tool's read
+	worth  float64
+}
+
+// chosen returns the best condition of each candidate, of those that look for the same values
+// of one: the most general that is nearly as good as the best. Before
+// are those that were chosen without regard to each other, nil at first.
+func (s *Survey) chosen(threshold float64, before map[*candidate]condition) map[*candidate]condition {
+	offering := map[string]map[moment]bool{} // by tool: the messages that offer its reads
+	for c, best := range before {
+		if c.rule.Source.Kind != prefetch.KindUser || best.worth <= 0 {
+			continue
+		}
+		tool := c.rule.Target.Tool
+		if offering[tool] == nil {
+			offering[tool] = map[moment]bool{}
+		}
+		for i := range c.offers {
+			offering[tool][moment{c.offers[i].run, c.offers[i].message}] = true
+		}
+	}
+	out := map[*candidate]condition{}
+	for _, c := range s.candidates {
+		others := map[moment]bool{}
+		for tool, messages := range offering {
+			if tool != c.rule.Target.Tool && c.rule.Source.Kind == prefetch.KindUser {
+				maps.Copy(others, messages)
+			}
+		}
+		out[c] = c.best(threshold, others)
+	}
+	best := map[int]float64{}
+	for c, own := range out {
+		best[c.same] = max(best[c.same], own.worth)
+	}
+	taken := map[int]bool{}
+	for _, c := range s.candidates {
+		if c.same > 0 && (taken[c.same] || out[c].worth*generality < best[c.same]) {
+			delete(out, c)
+		} else if c.same > 0 {
+			taken[c.same] = true
+		}
+	}
+	return out
+}
+
 // best returns the condition and the bound with the largest worth, the plainest of those
 // that are nearly as good.
-func (c *candidate) best(threshold float64) (prefetch.When, int) {
-	var best prefetch.When
-	bound, top := 0, math.Inf(-1)
+func (c *candidate) best(threshold float64, others map[moment]bool) condition {
+	best := condition{worth: math.Inf(-1)}
 	price := threshold / (1 - threshold)
-	for _, turn := range []prefetch.Turn{prefetch.AnyTime, prefetch.FirstTime, prefetch.Again} {
-		for _, last := range []prefetch.Last{prefetch.LastAny, prefetch.LastOK, prefetch.LastFailed} {
-			for _, most := range bounds {
-				when := prefetch.When{Turn: turn, Last: last}
-				used, vain := 0, 0
-				for i := range c.offers {
-					if !c.offers[i].under(when, most) {
+	turns, lasts, alone := []prefetch.Turn{prefetch.AnyTime, prefetch.FirstTime, prefetch.Again}, []prefetch.Last{prefetch.LastAny, prefetch.LastOK, prefetch.LastFailed}, []bool{false}
+	if c.rule.Source.Tool == "" { // no call comes before
+		turns, lasts = turns[:1], lasts[:1]
+	}
+	if len(others) > 0 {
+		alone = []bool{false, true}
+	}
+	for _, turn := range turns {
+		for _, last := range lasts {
+			for _, alone := range alone {
+				for _, most := range bounds {
+					one := condition{when: prefetch.When{Turn: turn, Last: last, Alone: alone}, most: most, others: others}
+					used, vain := 0, 0
+					for i := range c.offers {
+						switch {
+						case !c.offers[i].under(&one):
+						case c.offers[i].used:
+							used++
+						default:
+							vain++
+						}
+					}
+					if used < minUses {
 						continue
 					}
-					if c.offers[i].used {
-						used++
-					} else {
-						vain++
+					one.worth = float64(used) - price*float64(vain)
+					if one.worth > best.worth && (best.worth <= 0 || one.worth > gain*best.worth) {
+						best = one
 					}
-				}
-				if used < minUses {
-					continue
-				}
-				if worth := float64(used) - price*float64(vain); worth > top && (top <= 0 || worth > gain*top) {
-					best, bound, top = when, most, worth
 				}
 			}
 		}
 	}
-	return best, bound
+	return best
 }
 
-// under reports whether the value is offered under a condition and a bound.
-func (o *offer) under(w prefetch.When, most int) bool {
-	return w.Holds(o.again, o.failed) && (most == 0 || int(o.element) < most)
+// under reports whether the value is offered under a condition.
+func (o *offer) under(c *condition) bool {
+	return c.when.Holds(o.again, o.failed) && (c.most == 0 || int(o.element) < c.most) && !(c.when.Alone && c.others[moment{o.run, o.message}])
 }
 
 // evidence returns what the offers say of a rule, and in how many tasks it is used.
-func (c *candidate) evidence(when prefetch.When, most int, options ChooseOptions) (stored.Evidence, int) {
+func (c *candidate) evidence(under condition, options ChooseOptions) (stored.Evidence, int) {
 	sum := tally{answers: c.answers}
 	run := int32(-1)
 	for i := range c.offers {
 		o := &c.offers[i]
-		if !o.under(when, most) {
+		if !o.under(&under) {
 			continue
 		}
 		sum.add(o)

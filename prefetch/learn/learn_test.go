@@ -20,6 +20,12 @@ func survey(t *testing.T, list []*trace.Trajectory, o Options) *Survey {
 	return s
 }
 
+// linked leaves the rules whose values are in results.
+func linked(r *Result) *Result {
+	r.Keep(func(i int) bool { return r.Set.Rules[i].Source.Kind == prefetch.KindResult })
+	return r
+}
+
 func only(tools ...string) func(trace.Name) bool {
 	return func(n trace.Name) bool {
 		for _, tool := range tools {
@@ -85,11 +91,27 @@ func TestConstants(t *testing.T) {
 			s.Call("get_order", fmt.Sprintf(`{"id":"order-%d","how":%s}`, i, constant), `{"ok":true}`)
 			runs = append(runs, &s.T)
 		}
-		r := survey(t, runs, Options{Reads: byName}).Choose(ChooseOptions{})
+		r := linked(survey(t, runs, Options{Reads: byName}).Choose(ChooseOptions{}))
 		if got := len(r.Set.Rules) == 1; got != want {
 			t.Errorf("with the constant %s there is a rule: %v, want %v", constant, got, want)
 		} else if got && string(r.Set.Rules[0].Target.Others[0].Constant.AppendCanonical(nil)) != constant {
 			t.Errorf("the constant is %+v", r.Set.Rules[0].Target.Others)
+		}
+	}
+}
+
+// TestCredentials: a read that returns a password is not made before the agent asks for it.
+func TestCredentials(t *testing.T) {
+	for result, want := range map[string]bool{`{"name":"mail"}`: true, `[{"name":"mail","password":"Hx7#kq2Lm9"}]`: false} {
+		var runs []*trace.Trajectory
+		for range 20 {
+			s := (&scripted.Run{}).User("read my mail").Call("list_accounts", `{}`, result)
+			s.T.Task = fmt.Sprint("task", len(runs))
+			runs = append(runs, &s.T)
+		}
+		r := survey(t, runs, Options{Reads: byName}).Choose(ChooseOptions{})
+		if got := len(r.Set.Rules) == 1; got != want {
+			t.Errorf("answers like %s: %+v, rejected %+v", result, r.Set.Rules, r.Rejected)
 		}
 	}
 }
@@ -106,7 +128,7 @@ func TestStale(t *testing.T) {
 		s.Call("get_order", fmt.Sprintf(`{"id":"order-%d"}`, i), `{"ok":true}`)
 		runs = append(runs, &s.T)
 	}
-	r := survey(t, runs, Options{Reads: byName}).Choose(ChooseOptions{})
+	r := linked(survey(t, runs, Options{Reads: byName}).Choose(ChooseOptions{}))
 	if len(r.Evidence) != 1 || r.Evidence[0].Used != 15 || r.Evidence[0].Stale != 5 {
 		t.Errorf("%+v, want 15 uses and 5 stale", r.Evidence)
 	}
@@ -121,7 +143,7 @@ func TestSameTurn(t *testing.T) {
 		s.Also("get_order", fmt.Sprintf(`{"id":"order-%d"}`, i), `{"ok":true}`)
 		runs = append(runs, &s.T)
 	}
-	if r := survey(t, runs, Options{Reads: byName}).Choose(ChooseOptions{}); len(r.Set.Rules) != 0 {
+	if r := linked(survey(t, runs, Options{Reads: byName}).Choose(ChooseOptions{})); len(r.Set.Rules) != 0 {
 		t.Errorf("there are rules: %+v", r.Set.Rules)
 	}
 }

@@ -24,7 +24,9 @@ type Measure struct {
 func NewMeasure(set *prefetch.Set) *Measure {
 	m := &Measure{Survey{reads: set.Reads}, &tasks{}, make([]tally, len(set.Rules))}
 	for i := range set.Rules {
-		m.survey.candidates = append(m.survey.candidates, &candidate{rule: set.Rules[i]})
+		c := &candidate{rule: set.Rules[i]}
+		c.matcher = prefetch.NewMatcher(&c.rule)
+		m.survey.candidates = append(m.survey.candidates, c)
 	}
 	return m
 }
@@ -41,9 +43,19 @@ func (m *Measure) Add(o *Observation) {
 	for i := range m.sums {
 		sum, rule := &m.sums[i], &m.survey.candidates[i].rule
 		sum.answers += o.answers[i]
-		offered := false
+		offered, under := false, condition{when: rule.When, most: rule.MaxElements}
+		if rule.When.Alone {
+			under.others = map[moment]bool{}
+			for k, list := range o.offers {
+				for _, one := range list {
+					if one.message > 0 && m.survey.candidates[k].rule.Target.Tool != rule.Target.Tool {
+						under.others[moment{message: one.message}] = true
+					}
+				}
+			}
+		}
 		for _, one := range o.offers[i] {
-			if one.under(rule.When, rule.MaxElements) {
+			if one.under(&under) {
 				one.task, offered = task, true
 				sum.add(&one)
 			}

@@ -63,7 +63,7 @@ func TestMeasure(t *testing.T) {
 			ask(s, i, "b")
 			train = append(train, &s.T)
 		}
-		set := survey(t, train, Options{Reads: byName}).Choose(ChooseOptions{}).Set
+		set := linked(survey(t, train, Options{Reads: byName}).Choose(ChooseOptions{})).Set
 		if len(set.Rules) != 1 {
 			t.Fatalf("%d rules", len(set.Rules))
 		}

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"math"
+	"slices"
 
 	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/trace"
@@ -88,36 +89,83 @@ func (r *run) changed(from, to int) bool {
 	return false
 }
 
-// offersOf returns what the answers of a run offer by each candidate, and what of it is
-// used, and how many answers there are.
+// offersOf returns what a run offers by each candidate, and what of it is used, and how many
+// answers or messages there are that could offer something.
 func (s *Survey) offersOf(r *run) (out [][]offer, answers []int) {
 	out, answers = make([][]offer, len(s.candidates)), make([]int, len(s.candidates))
 	for i, c := range s.candidates {
-		var offered map[string]bool
+		offered := map[string]bool{}
+		// add adds an offer after call at, which the agent may use from a turn on.
+		add := func(o *prefetch.Offer, at, turn int, one offer) {
+			key := o.Key()
+			use, asked := r.first[key]
+			if asked && (use <= at || r.calls[use].turn < turn) || offered[key] {
+				return
+			}
+			offered[key] = true
+			one.element = int16(min(o.Element, math.MaxInt16))
+			if asked && r.calls[use].model && r.calls[use].answered {
+				one.stale = r.changed(at, use)
+				one.used = !one.stale
+			}
+			out[i] = append(out[i], one)
+		}
+		source := &c.rule.Source
+		if source.Kind == prefetch.KindUser {
+			answers[i] = r.said(&c.rule, c.matcher, add)
+			continue
+		}
+		if source.Kind == prefetch.KindNone && source.Tool == "" {
+			answers[i] = 1
+			for _, o := range c.rule.Offers(trace.Value{}, trace.Value{}) {
+				add(&o, -1, 0, offer{})
+			}
+			continue
+		}
 		for at := range r.calls {
 			a := &r.calls[at]
-			if !a.answered || !a.model || a.Tool != c.rule.Source.Tool {
+			if !a.model || a.failed || a.Tool != source.Tool || source.Kind != prefetch.KindNone && !a.answered {
 				continue
 			}
 			answers[i]++
-			for _, o := range c.rule.Offers(a.Arguments, *r.answer(at)) {
-				key := o.Key()
-				use, asked := r.first[key]
-				if asked && r.calls[use].turn <= a.turn || offered[key] {
-					continue
-				}
-				if offered == nil {
-					offered = map[string]bool{}
-				}
-				offered[key] = true
-				one := offer{element: int16(min(o.Element, math.MaxInt16)), again: a.again, failed: a.before}
-				if asked && r.calls[use].model && r.calls[use].answered {
-					one.stale = r.changed(at, use)
-					one.used = !one.stale
-				}
-				out[i] = append(out[i], one)
+			result := trace.Value{}
+			if source.Kind != prefetch.KindNone {
+				result = *r.answer(at)
+			}
+			for _, o := range c.rule.Offers(a.Arguments, result) {
+				add(&o, at, a.turn+1, offer{again: a.again, failed: a.before})
 			}
 		}
 	}
 	return out, answers
+}
+
+// said adds what the messages of a run offer by a rule, from the moment on at which it is
+// trusted, and returns how many messages there are.
+func (r *run) said(rule *prefetch.Rule, matcher *prefetch.Matcher, add func(o *prefetch.Offer, at, turn int, one offer)) int {
+	trusted, since := rule.Source.Trust == nil, -1
+	for at := range r.calls {
+		if a := &r.calls[at]; !trusted && a.model && !a.failed && slices.Contains(rule.Source.Trust, a.Tool) {
+			trusted, since = true, at
+		}
+	}
+	messages := 0
+	for i := range r.t.Messages {
+		m := &r.t.Messages[i]
+		if m.Role != trace.RoleUser {
+			continue
+		}
+		messages++
+		if !trusted {
+			continue
+		}
+		at, turn := m.Call-1, m.Turn
+		if since > at {
+			at, turn = since, r.calls[since].turn+1
+		}
+		for _, o := range matcher.Said(m.Text.Text()) {
+			add(&o, at, turn, offer{message: int32(messages)})
+		}
+	}
+	return messages
 }

@@ -32,6 +32,8 @@ const maxName = 1024
 // Survey is what trajectories say of every rule that could be followed.
 type Survey struct {
 	candidates []*candidate
+	secrets    map[string]bool // reads that return what looks like a credential
+	groups     int             // of candidates that look for the same values
 	reads      []string
 	kept       int // offers
 	dropped    int // those beyond the bound
@@ -40,6 +42,8 @@ type Survey struct {
 // candidate is a rule in the making.
 type candidate struct {
 	rule    prefetch.Rule
+	matcher *prefetch.Matcher // of rule, if its values come from messages
+	same    int               // candidates with the same number above 0 look for the same values, the most general first; one of them is followed
 	votes   votes
 	unbound string // an argument that nothing gives; "" for none
 	offers  []offer
@@ -51,6 +55,7 @@ type candidate struct {
 type offer struct {
 	task    int32
 	run     int32 // trajectory
+	message int32 // of the trajectory that holds it, from 1; 0 for an answer
 	element int16
 	again   bool
 	failed  bool // the call before the source's
@@ -87,9 +92,7 @@ func NewSurvey(runs []*corpus.Run, o Options) *Survey {
 	}
 	slices.Sort(s.reads)
 	s.propose(set)
-	if len(s.candidates) == 0 {
-		return s
-	}
+	linked := s.candidates
 	trajectories := func(yield func(*trace.Trajectory) bool) {
 		for _, r := range runs {
 			if !yield(r.Trajectory) {
@@ -102,10 +105,13 @@ func NewSurvey(runs []*corpus.Run, o Options) *Survey {
 			s.candidates[found[i].candidate].votes.add(&found[i])
 		}
 	}
-	for _, c := range s.candidates {
+	for _, c := range linked {
 		c.bind()
 	}
-	s.candidates = slices.DeleteFunc(s.candidates, func(c *candidate) bool { return c.votes.uses == 0 || c.unbound != "" })
+	s.candidates = slices.DeleteFunc(linked, func(c *candidate) bool { return c.votes.uses == 0 || c.unbound != "" })
+	s.proposeSaid(runs, workers)
+	s.findTrust(runs)
+	s.findSecrets(runs)
 
 	for found := range par.Map(workers, trajectories, s.observe) {
 		s.keep(&found, tasks)
@@ -119,11 +125,19 @@ func (s *Survey) isRead(tool string) bool {
 	return is
 }
 
-// propose makes candidates of the accepted links between two tools that read.
+// propose makes candidates of the links between two tools that read: accepted ones, and
+// those whose values are too few to prove anything. Whether these are used decides, as a wrong
+// link costs only a read.
 func (s *Survey) propose(set *dataflow.Set) {
 	for i := range set.Links {
 		k := &set.Links[i]
-		if k.Verdict != dataflow.Accepted || k.Relation != dataflow.Equal || k.From.Side != dataflow.Output || k.To.Side != dataflow.Input {
+		kind := prefetch.KindResult
+		if k.Verdict == dataflow.Constant || k.Verdict == dataflow.FewValues {
+			kind = prefetch.KindSame
+		} else if k.Verdict != dataflow.Accepted {
+			continue
+		}
+		if k.Relation != dataflow.Equal || k.From.Side != dataflow.Output || k.To.Side != dataflow.Input {
 			continue
 		}
 		from, to := k.From.ToolName(), k.To.ToolName()
@@ -139,7 +153,7 @@ func (s *Survey) propose(set *dataflow.Set) {
 			continue
 		}
 		s.candidates = append(s.candidates, &candidate{rule: prefetch.Rule{
-			Source: prefetch.Source{Tool: from, Path: source},
+			Source: prefetch.Source{Kind: kind, Tool: from, Path: source},
 			Target: prefetch.Target{Tool: to, Argument: target[0].Name},
 			Depth:  1,
 		}})
@@ -149,6 +163,30 @@ func (s *Survey) propose(set *dataflow.Set) {
 		return cmp.Or(cmp.Compare(x.Source.Tool, y.Source.Tool), cmp.Compare(x.Source.Path.String(), y.Source.Path.String()),
 			cmp.Compare(x.Target.Tool, y.Target.Tool), cmp.Compare(x.Target.Argument, y.Target.Argument))
 	})
+}
+
+// answersLookedAt is how many answers of a tool are searched for credentials.
+const answersLookedAt = 20
+
+// findSecrets notes the targets whose answers hold credentials: nobody asked for them yet.
+func (s *Survey) findSecrets(runs []*corpus.Run) {
+	left := map[string]int{}
+	for _, c := range s.candidates {
+		left[c.rule.Target.Tool] = answersLookedAt
+	}
+	s.secrets = map[string]bool{}
+	for _, run := range runs {
+		for i := range run.Calls {
+			c := &run.Calls[i]
+			if c.Tool == (trace.Name{}) || !c.HasResult || left[c.Tool.Value()] == 0 {
+				continue
+			}
+			left[c.Tool.Value()]--
+			if result, ok := c.ResultValue(); ok && hasSecret("", &result) {
+				s.secrets[c.Tool.Value()], left[c.Tool.Value()] = true, 0
+			}
+		}
+	}
 }
 
 func (s *Survey) countTokens(t *trace.Trajectory, count func(*trace.Call) int64) {

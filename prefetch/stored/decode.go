@@ -97,7 +97,9 @@ func (d *decoder) document(root *yamlsrc.Node) *File {
 			d.fail(n, CodeRepeated, "another rule has the same id")
 		}
 		ids[rule.ID] = true
-		d.only(&f.Set, n, "source", rule.Source.Tool)
+		if rule.Source.Kind != prefetch.KindNone { // what comes before such a read may be anything
+			d.only(&f.Set, n, "source", rule.Source.Tool)
+		}
 		d.only(&f.Set, n, "target", rule.Target.Tool)
 		f.Set.Rules, f.Evidence = append(f.Set.Rules, rule), append(f.Evidence, evidence)
 	}
@@ -242,18 +244,87 @@ func oneOf[V any](d *decoder, n *yamlsrc.Node, words map[string]V) V {
 func (d *decoder) rule(n *yamlsrc.Node) (prefetch.Rule, Evidence) {
 	m := d.members(n, "a rule", true, "id", "source", "target", "when", "use", "max_elements", "depth", "evidence")
 	r := prefetch.Rule{ID: d.name(m["id"]), MaxElements: d.count(m["max_elements"], 0, math.MaxInt32), Depth: d.count(m["depth"], 1, 2)}
-	source := d.members(m["source"], "a source", true, "tool", "path")
-	r.Source = prefetch.Source{Tool: d.name(source["tool"]), Path: d.path(source["path"])}
-	when := d.members(m["when"], "a condition", true, "turn", "last")
-	r.When = prefetch.When{Turn: oneOf(d, when["turn"], turns), Last: oneOf(d, when["last"], lasts)}
-	r.Target = d.target(m["target"])
+	r.Source = d.source(m["source"])
+	when := d.members(m["when"], "a condition", true, "turn", "last", "alone")
+	r.When = prefetch.When{Turn: oneOf(d, when["turn"], turns), Last: oneOf(d, when["last"], lasts), Alone: d.is(when["alone"])}
+	answers := r.Source.Kind == prefetch.KindResult || r.Source.Kind == prefetch.KindSame
+	r.Target = d.target(m["target"], answers)
+	if given := slices.IndexFunc(r.Target.Others, func(o prefetch.Other) bool {
+		return slices.ContainsFunc(r.Source.Slots, func(s prefetch.Slot) bool { return s.Argument == o.Argument })
+	}); given >= 0 {
+		d.fail(m["target"], CodeRepeated, "an argument that a message gives is given twice")
+	}
 	return r, d.evidence(m["evidence"], m["use"])
 }
 
-func (d *decoder) target(n *yamlsrc.Node) prefetch.Target {
+// source reads where values come from.
+func (d *decoder) source(n *yamlsrc.Node) prefetch.Source {
+	m := d.members(n, "a source", true, "kind", "tool", "path", "slots", "trust")
+	s := prefetch.Source{Kind: oneOf(d, m["kind"], kinds)}
+	switch s.Kind {
+	case prefetch.KindResult, prefetch.KindSame:
+		s.Tool, s.Path = d.name(m["tool"]), d.path(m["path"])
+	default:
+		if s.Tool = d.text(m["tool"]); len(s.Tool) > maxName {
+			d.fail(m["tool"], CodeBound, "a name is longer than %d bytes", maxName)
+		}
+		if d.text(m["path"]) != "" || s.Kind == prefetch.KindUser && s.Tool != "" {
+			d.fail(n, CodeBad, "only a source of results has a tool and a path")
+		}
+	}
+	for _, one := range d.list(m["slots"], maxOther) {
+		of := d.members(one, "a slot", true, "argument", "shapes", "number", "near", "after", "not")
+		slot := prefetch.Slot{Argument: d.name(of["argument"]), Number: d.is(of["number"]), Near: d.is(of["near"])}
+		for _, shape := range d.list(of["shapes"], maxOther) {
+			slot.Shapes = append(slot.Shapes, prefetch.Shape(d.text(shape)))
+		}
+		for _, word := range d.list(of["after"], maxOther) {
+			slot.After = append(slot.After, d.text(word))
+		}
+		for _, word := range d.list(of["not"], prefetch.MaxNot) {
+			slot.Not = append(slot.Not, d.text(word))
+		}
+		slices.Sort(slot.Not)
+		if slices.ContainsFunc(s.Slots, func(have prefetch.Slot) bool { return have.Argument == slot.Argument }) {
+			d.fail(one, CodeRepeated, "this argument is given twice")
+		}
+		s.Slots = append(s.Slots, slot)
+	}
+	for _, tool := range d.list(m["trust"], maxOther) {
+		s.Trust = append(s.Trust, d.name(tool))
+	}
+	if s.Kind == prefetch.KindUser {
+		if _, err := prefetch.Pattern(s.Slots); err != nil {
+			d.fail(m["slots"], CodeBad, "these slots are no pattern that can be followed")
+		}
+	} else if len(s.Slots)+len(s.Trust) > 0 {
+		d.fail(n, CodeBad, "only a source of messages has slots and trust")
+	}
+	return s
+}
+
+// is reads a boolean.
+func (d *decoder) is(n *yamlsrc.Node) bool {
+	if n == nil {
+		return false
+	}
+	v, ok := n.Bool()
+	if !ok {
+		d.fail(n, CodeBad, "this must be true or false")
+	}
+	return v
+}
+
+func (d *decoder) target(n *yamlsrc.Node, answers bool) prefetch.Target {
 	m := d.members(n, "a target", true, "tool", "argument", "constants", "bound")
-	t := prefetch.Target{Tool: d.name(m["tool"]), Argument: d.name(m["argument"])}
-	given := map[string]bool{t.Argument: true}
+	t := prefetch.Target{Tool: d.name(m["tool"])}
+	given := map[string]bool{}
+	if answers {
+		t.Argument = d.name(m["argument"])
+		given[t.Argument] = true
+	} else if d.text(m["argument"]) != "" || len(d.list(m["bound"], maxOther)) > 0 {
+		d.fail(n, CodeBad, "only a source of results gives an argument or binds others")
+	}
 	add := func(at *yamlsrc.Node, o prefetch.Other) {
 		if given[o.Argument] {
 			d.fail(at, CodeRepeated, "this argument is given twice")

@@ -13,7 +13,7 @@ import (
 const Name = "prefetch.json"
 
 // Schema names the version of Document.
-const Schema = "awo.prefetch/v1"
+const Schema = "awo.prefetch/v2"
 
 // File is rules with what speaks for them.
 type File struct {
@@ -72,16 +72,29 @@ type Rule struct {
 	Evidence    EvidenceJSON `json:"evidence"`
 }
 
-// Source is where values stand.
+// Source is where values come from.
 type Source struct {
-	Tool string `json:"tool"`
-	Path string `json:"path"` // each scalar that it selects is a value
+	Kind  string   `json:"kind"`  // result (of a tool), user (a message), none (there are no values), or same (a result whose value was the same in all tasks)
+	Tool  string   `json:"tool"`  // whose result holds the values; with none the tool whose answer begins the read, "" for the beginning of a session
+	Path  string   `json:"path"`  // in the result: each scalar that it selects is a value; "" with user and none
+	Slots []Slot   `json:"slots"` // with user: the arguments that a message gives, in its order
+	Trust []string `json:"trust"` // with user: the read is made when one of these tools has succeeded; empty for at once
+}
+
+// Slot is an argument whose value stands in a message.
+type Slot struct {
+	Argument string   `json:"argument"`
+	Shapes   []string `json:"shapes"` // what the value looks like: a, A, 9 for letters and digits, X for capitals and digits, w for all, {n} or + behind them
+	Number   bool     `json:"number"` // the argument is a number
+	Near     bool     `json:"near"`   // it stands right behind the slot before
+	After    []string `json:"after"`  // words of which one stands before it; empty for any
+	Not      []string `json:"not"`    // words that are no values
 }
 
 // Target is the call that reads ahead.
 type Target struct {
 	Tool      string                     `json:"tool"`
-	Argument  string                     `json:"argument"` // that takes the value
+	Argument  string                     `json:"argument"` // that takes the value of a result; "" with user and none
 	Constants map[string]json.RawMessage `json:"constants"`
 	Bound     []Bound                    `json:"bound"` // further arguments that are not constant
 }
@@ -97,6 +110,8 @@ type Bound struct {
 type When struct {
 	Turn string `json:"turn"` // any, first (the tool was not called before) or again
 	Last string `json:"last"` // how the call before ended: any, ok (or there was none) or failed
+	// Alone says that a message must give no other read to make, of another tool.
+	Alone bool `json:"alone"`
 }
 
 // Figure is an estimate.
@@ -123,6 +138,7 @@ type EvidenceJSON struct {
 var (
 	turns   = map[string]prefetch.Turn{"any": prefetch.AnyTime, "first": prefetch.FirstTime, "again": prefetch.Again}
 	lasts   = map[string]prefetch.Last{"any": prefetch.LastAny, "ok": prefetch.LastOK, "failed": prefetch.LastFailed}
+	kinds   = map[string]prefetch.Kind{"result": prefetch.KindResult, "user": prefetch.KindUser, "none": prefetch.KindNone, "same": prefetch.KindSame}
 	origins = map[string]prefetch.Origin{"answer": prefetch.FromAnswer, "element": prefetch.FromElement, "argument": prefetch.FromArgument}
 )
 
@@ -142,9 +158,9 @@ func (f *File) Document() *Document {
 	for i := range f.Set.Rules {
 		r := &f.Set.Rules[i]
 		one := Rule{
-			ID: r.ID, Source: Source{r.Source.Tool, r.Source.Path.String()},
+			ID: r.ID, Source: sourceOf(&r.Source),
 			Target: Target{Tool: r.Target.Tool, Argument: r.Target.Argument, Constants: map[string]json.RawMessage{}, Bound: []Bound{}},
-			When:   When{word(turns, r.When.Turn), word(lasts, r.When.Last)}, MaxElements: r.MaxElements, Depth: r.Depth,
+			When:   When{word(turns, r.When.Turn), word(lasts, r.When.Last), r.When.Alone}, MaxElements: r.MaxElements, Depth: r.Depth,
 		}
 		for k := range r.Target.Others {
 			o := &r.Target.Others[k]
@@ -160,6 +176,22 @@ func (f *File) Document() *Document {
 		d.Rules = append(d.Rules, one)
 	}
 	return d
+}
+
+func sourceOf(s *prefetch.Source) Source {
+	out := Source{Kind: word(kinds, s.Kind), Tool: s.Tool, Slots: []Slot{}, Trust: append([]string{}, s.Trust...)}
+	if s.Kind == prefetch.KindResult || s.Kind == prefetch.KindSame {
+		out.Path = s.Path.String()
+	}
+	for i := range s.Slots {
+		from := &s.Slots[i]
+		slot := Slot{Argument: from.Argument, Shapes: []string{}, Number: from.Number, Near: from.Near, After: append([]string{}, from.After...), Not: append([]string{}, from.Not...)}
+		for _, shape := range from.Shapes {
+			slot.Shapes = append(slot.Shapes, string(shape))
+		}
+		out.Slots = append(out.Slots, slot)
+	}
+	return out
 }
 
 func (e *Evidence) json() (Figure, EvidenceJSON) {

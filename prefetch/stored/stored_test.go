@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ import (
 )
 
 const shop = `{
-  "schema": "awo.prefetch/v1",
+  "schema": "awo.prefetch/v2",
   "threshold": 0.3,
   "reads": [
     "customer",
@@ -28,8 +29,11 @@ const shop = `{
     {
       "id": "customer-order",
       "source": {
+        "kind": "result",
         "tool": "customer",
-        "path": "$.orders[*].id"
+        "path": "$.orders[*].id",
+        "slots": [],
+        "trust": []
       },
       "target": {
         "tool": "order",
@@ -52,7 +56,8 @@ const shop = `{
       },
       "when": {
         "turn": "first",
-        "last": "any"
+        "last": "any",
+        "alone": false
       },
       "use": {
         "value": 0.5,
@@ -117,29 +122,83 @@ func TestShop(t *testing.T) {
 	}
 }
 
+// said is a rule that messages lead to, as it is stored.
+const said = `{"schema": "awo.prefetch/v2", "threshold": 0.3, "reads": ["find", "list", "order"], "rules": [
+{"id": "user-order", "source": {"kind": "user", "tool": "", "path": "",
+  "slots": [{"argument": "id", "shapes": ["#A9{7}"], "number": false, "near": false, "after": ["order", "number"], "not": ["when"]}], "trust": ["find"]},
+ "target": {"tool": "order", "argument": "", "constants": {"lang": "en"}, "bound": []},
+ "when": {"turn": "any", "last": "any", "alone": true}, "use": {"value": 0.5, "n": 2, "interval": null, "reason": "few"}, "max_elements": 0, "depth": 1,
+ "evidence": {"offered": 2, "used": 1, "stale": 0, "trajectories": 1, "tasks": 1, "per_answer": 1, "tokens_used": 1, "tokens_in_vain": 1}},
+{"id": "none-list", "source": {"kind": "none", "tool": "", "path": "", "slots": [], "trust": []},
+ "target": {"tool": "list", "argument": "", "constants": {}, "bound": []},
+ "when": {"turn": "any", "last": "any", "alone": false}, "use": {"value": 0.5, "n": 2, "interval": null, "reason": "few"}, "max_elements": 0, "depth": 1,
+ "evidence": {"offered": 2, "used": 1, "stale": 0, "trajectories": 1, "tasks": 1, "per_answer": 1, "tokens_used": 1, "tokens_in_vain": 1}}]}`
+
+// TestSaid reads rules without a source tool, writes them, and reads what it wrote.
+func TestSaid(t *testing.T) {
+	f, err := Decode("p.json", []byte(said))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Set.Check(); err != nil {
+		t.Fatal(err)
+	}
+	r := &f.Set.Rules[0]
+	if r.Source.Kind != prefetch.KindUser || len(r.Source.Slots) != 1 || r.Source.Slots[0].After[1] != "number" || r.Source.Trust[0] != "find" || !r.When.Alone {
+		t.Errorf("read as %+v", r)
+	}
+	text, err := f.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Decode("p.json", text)
+	if err != nil || !reflect.DeepEqual(again.Set, f.Set) {
+		t.Errorf("%v: read again %+v, not %+v", err, again, f)
+	}
+	for from, to := range map[string]string{
+		`"#A9{7}"`:                           `"#A9{0}"`,
+		`["order", "number"]`:                `["a b"]`,
+		`"kind": "user", "tool": ""`:         `"kind": "user", "tool": "find"`,
+		`"kind": "none", "tool": ""`:         `"kind": "else", "tool": ""`,
+		`"slots": [], "trust": []`:           `"slots": [], "trust": ["find"]`,
+		`"tool": "list", "argument": ""`:     `"tool": "list", "argument": "x"`,
+		`"constants": {"lang": "en"}`:        `"constants": {"id": "en"}`,
+		`"alone": true`:                      `"alone": 1`,
+		`"reads": ["find", "list", "order"]`: `"reads": ["find", "list"]`,
+	} {
+		text := strings.Replace(said, from, to, 1)
+		if text == said {
+			t.Fatalf("%s is not there", from)
+		}
+		if f, err := Decode("p.json", []byte(text)); err == nil {
+			t.Errorf("%s: no problem, %+v", to, f.Set.Rules)
+		}
+	}
+}
+
 // Every problem has its place.
 func TestProblems(t *testing.T) {
 	for _, c := range []struct{ from, to, code, at string }{
-		{`awo.prefetch/v1`, `awo.prefetch/v9`, CodeSchema, "2:13"},
+		{`awo.prefetch/v2`, `awo.prefetch/v9`, CodeSchema, "2:13"},
 		{`"threshold": 0.3`, `"threshold": 1.3`, CodeBad, "3:16"},
 		{`"threshold": 0.3`, `"threshold": "x"`, CodeBad, "3:16"},
 		{`"threshold": 0.3,`, ``, CodeMissing, "1:1"},
-		{`"depth": 2`, `"depht": 2`, CodeUnknown, "51:7"},
-		{`"depth": 2`, `"depth": 3`, CodeBad, "51:16"},
-		{`"max_elements": 3`, `"max_elements": -1`, CodeBad, "50:23"},
-		{`"max_elements": 3`, `"max_elements": 1.5`, CodeBad, "50:23"},
-		{`$.orders[*].id`, `$.orders..id`, CodeBad, "13:27"},
-		{`$.orders[*].id`, `$.orders[?@.a == 'b']`, CodeBad, "13:17"},
-		{`"path": "$.token"`, `"path": "$.token.x"`, CodeBad, "30:21"},
-		{`"from": "element"`, `"from": "elsewhere"`, CodeBad, "24:21"},
-		{`"turn": "first"`, `"turn": "seldom"`, CodeBad, "35:17"},
-		{`"argument": "shop"`, `"argument": "id"`, CodeRepeated, "22:11"},
-		{`"argument": "shop"`, `"argument": null`, CodeBad, "23:25"},
-		{"    \"customer\",\n", "", CodeWrites, "11:17"},
-		{`"used": 20`, `"used": 41`, CodeBad, "54:17"},
-		{`"lang": "en"`, `"lang": "` + strings.Repeat("x", 5000) + `"`, CodeBound, "19:19"},
+		{`"depth": 2`, `"depht": 2`, CodeUnknown, "55:7"},
+		{`"depth": 2`, `"depth": 3`, CodeBad, "55:16"},
+		{`"max_elements": 3`, `"max_elements": -1`, CodeBad, "54:23"},
+		{`"max_elements": 3`, `"max_elements": 1.5`, CodeBad, "54:23"},
+		{`$.orders[*].id`, `$.orders..id`, CodeBad, "14:27"},
+		{`$.orders[*].id`, `$.orders[?@.a == 'b']`, CodeBad, "14:17"},
+		{`"path": "$.token"`, `"path": "$.token.x"`, CodeBad, "33:21"},
+		{`"from": "element"`, `"from": "elsewhere"`, CodeBad, "27:21"},
+		{`"turn": "first"`, `"turn": "seldom"`, CodeBad, "38:17"},
+		{`"argument": "shop"`, `"argument": "id"`, CodeRepeated, "25:11"},
+		{`"argument": "shop"`, `"argument": null`, CodeBad, "26:25"},
+		{"    \"customer\",\n", "", CodeWrites, "12:17"},
+		{`"used": 20`, `"used": 41`, CodeBad, "58:17"},
+		{`"lang": "en"`, `"lang": "` + strings.Repeat("x", 5000) + `"`, CodeBound, "22:19"},
 		{`"id": "customer-order"`, `"id": 7`, CodeBad, "10:13"},
-		{`"depth": 2,`, `"depth": 2`, "json-syntax", "52:7"},
+		{`"depth": 2,`, `"depth": 2`, "json-syntax", "56:7"},
 	} {
 		text := strings.Replace(shop, c.from, c.to, 1)
 		if text == shop {
@@ -249,8 +308,8 @@ func TestRoundTrip(t *testing.T) {
 // Whatever the file holds: there are rules that can be followed, or problems.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(shop))
-	f.Add([]byte(`{"schema":"awo.prefetch/v1","threshold":0,"reads":[],"rules":[]}`))
-	f.Add([]byte(`{"schema":"awo.prefetch/v1","rules":[{"id":null,"source":[],"target":{"constants":[]}}]}`))
+	f.Add([]byte(`{"schema":"awo.prefetch/v2","threshold":0,"reads":[],"rules":[]}`))
+	f.Add([]byte(`{"schema":"awo.prefetch/v2","rules":[{"id":null,"source":[],"target":{"constants":[]}}]}`))
 	f.Add([]byte(strings.Replace(shop, "$.orders[*].id", `$\u002eorders[`, 1)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := Decode("p.json", data)

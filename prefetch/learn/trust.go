@@ -1,0 +1,163 @@
+package learn
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/awo-dev/awo/internal/corpus"
+	"github.com/awo-dev/awo/prefetch"
+	"github.com/awo-dev/awo/trace"
+)
+
+const (
+	maxTrust      = 3   // tools of an order of trust
+	trustTried    = 8   // that are looked at
+	onceShare     = 0.9 // of the sessions in which such a tool succeeds at most once
+	trustCovers   = 0.95
+	minTrustCalls = 20
+	minWaited     = 5 // trajectories in which the value was known and the read waited
+)
+
+// findTrust gives the candidates whose values come from messages their order of trust: the
+// smallest set of tools of which one had succeeded before the read, as agents identify a
+// customer before they look at an order.
+func (s *Survey) findTrust(runs []*corpus.Run) {
+	targets := map[string][]*candidate{}
+	for _, c := range s.candidates {
+		if c.rule.Source.Kind == prefetch.KindUser {
+			targets[c.rule.Target.Tool] = append(targets[c.rule.Target.Tool], c)
+		}
+	}
+	if len(targets) == 0 {
+		return
+	}
+	sessions, often := map[string]int{}, map[string]int{} // by tool: in which it succeeded, and did so several times
+	reads := map[string][]map[string]int{}                // by target and call: the tools that had succeeded before, and when first
+	waited := map[string]map[string]int{}                 // by target and tool: trajectories in which the read waited for it
+	for _, run := range runs {
+		r := read(run.Trajectory, s.isRead)
+		first, times := map[string]int{}, map[string]int{}
+		waits := map[[2]string]bool{}
+		for i := range r.calls {
+			c := &r.calls[i]
+			if !c.model || c.Tool == "" {
+				continue
+			}
+			if list := targets[c.Tool]; list != nil && c.key != "" {
+				before := maps.Clone(first)
+				delete(before, c.Tool)
+				reads[c.Tool] = append(reads[c.Tool], before)
+				if since := r.saidSince(list, c.key); since >= 0 {
+					for tool, at := range before {
+						if since <= at {
+							waits[[2]string{c.Tool, tool}] = true
+						}
+					}
+				}
+			}
+			if c.failed {
+				continue
+			}
+			if _, met := first[c.Tool]; !met {
+				first[c.Tool] = i
+			}
+			times[c.Tool]++
+		}
+		for tool, n := range times {
+			sessions[tool]++
+			if n > 1 {
+				often[tool]++
+			}
+		}
+		for pair := range waits {
+			if waited[pair[0]] == nil {
+				waited[pair[0]] = map[string]int{}
+			}
+			waited[pair[0]][pair[1]]++
+		}
+	}
+	once := func(tool string) bool {
+		return float64(sessions[tool]-often[tool]) >= onceShare*float64(sessions[tool])
+	}
+	for target, list := range targets {
+		calls := reads[target]
+		if len(calls) < minTrustCalls {
+			continue
+		}
+		covers := map[string]int{}
+		for _, before := range calls {
+			for tool := range before {
+				if once(tool) {
+					covers[tool]++
+				}
+			}
+		}
+		tools := slices.SortedFunc(maps.Keys(covers), func(a, b string) int { return cmp.Or(covers[b]-covers[a], strings.Compare(a, b)) })
+		tools = tools[:min(len(tools), trustTried)]
+		best := smallest(tools, func(set []string) int {
+			n := 0
+			for _, before := range calls {
+				if slices.ContainsFunc(set, func(tool string) bool { _, is := before[tool]; return is }) {
+					n++
+				}
+			}
+			return n
+		}, trustCovers*float64(len(calls)))
+		n := 0
+		for _, tool := range best {
+			n += waited[target][tool]
+		}
+		if len(best) == 0 || n < minWaited {
+			continue
+		}
+		slices.Sort(best)
+		for _, c := range list {
+			c.rule.Source.Trust = best
+		}
+	}
+}
+
+// saidSince returns how many calls came before the first message that offers a call, -1 if
+// none does.
+func (r *run) saidSince(list []*candidate, key string) int {
+	for i := range r.t.Messages {
+		m := &r.t.Messages[i]
+		if m.Role != trace.RoleUser {
+			continue
+		}
+		for _, c := range list {
+			if slices.ContainsFunc(c.matcher.Said(m.Text.Text()), func(o prefetch.Offer) bool { return o.Key() == key }) {
+				return m.Call
+			}
+		}
+	}
+	return -1
+}
+
+// smallest returns the smallest set of tools, of at most maxTrust, that covers enough; of
+// equally small ones the one that covers most, nil for none.
+func smallest(tools []string, covered func(set []string) int, enough float64) []string {
+	for size := 1; size <= maxTrust; size++ {
+		var best []string
+		most := 0
+		var try func(from int, set []string)
+		try = func(from int, set []string) {
+			if len(set) == size {
+				if n := covered(set); float64(n) >= enough && n > most {
+					best, most = slices.Clone(set), n
+				}
+				return
+			}
+			for i := from; i < len(tools); i++ {
+				try(i+1, append(set, tools[i]))
+			}
+		}
+		try(0, nil)
+		if best != nil {
+			return best
+		}
+	}
+	return nil
+}
