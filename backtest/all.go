@@ -21,7 +21,7 @@ var all = Technique{
 	Train: func(p *Part) Trained {
 		tools := *patterns.offer
 		tools.beside = learn.DefaultThreshold
-		return p.together(combination{tools: p.offered(tools), habits: p.trainHabits(), reader: p.trainReader(0), lazily: true})
+		return p.together(combination{tools: p.offered(tools), habits: p.trainHabits(), reader: p.trainReader(readings{}), lazily: true})
 	},
 }
 

@@ -27,7 +27,7 @@ type ChooseOptions struct {
 	MinTurns int // of SelectTurns: how many calling turns each must add; 0 means 1
 	// KeepMinTurns holds MinTurns whatever threshold is tried; else that stands for it.
 	KeepMinTurns bool
-	MaxTools     int   // at most so many; 0 sets no bound
+	MaxTools     int // at most so many; 0 sets no bound
 
 	// MinAgreement is the share of its places at which a meta-tool must be exact
 	// in replay; 0 means DefaultMinAgreement, a negative number none.
@@ -62,17 +62,17 @@ const DefaultWritePrecision = 0.9
 
 // Reasons why a meta-tool is not chosen, beside its refusals. They are stable.
 const (
-	ReasonDisagrees  = "disagrees-in-replay"
-	ReasonNothing    = "saves-nothing"
-	ReasonDominated  = "dominated-by" // Left.By
-	ReasonCosts      = "costs-more-than-it-saves"
-	ReasonFails      = "fails-more-often"   // its calls fail more often together than apart; see Failures
-	ReasonBatch      = "batch"              // its calls do not need each other: parallel calls do the same
-	ReasonWrites     = "writes-in-vain"     // it writes, and the rest does not follow often enough
-	ReasonVerdict    = "verdict"            // nothing is offered; see ChooseOptions.None
-	ReasonFew        = "adds-too-few-turns" // fewer than ChooseOptions.MinTurns
-	ReasonMaxTools   = "max-tools"
-	ReasonOverlaps   = "overlaps" // of SelectAll: its occurrences are others' too
+	ReasonDisagrees = "disagrees-in-replay"
+	ReasonNothing   = "saves-nothing"
+	ReasonDominated = "dominated-by" // Left.By
+	ReasonCosts     = "costs-more-than-it-saves"
+	ReasonFails     = "fails-more-often"   // its calls fail more often together than apart; see Failures
+	ReasonBatch     = "batch"              // its calls do not need each other: parallel calls do the same
+	ReasonWrites    = "writes-in-vain"     // it writes, and the rest does not follow often enough
+	ReasonVerdict   = "verdict"            // nothing is offered; see ChooseOptions.None
+	ReasonFew       = "adds-too-few-turns" // fewer than ChooseOptions.MinTurns
+	ReasonMaxTools  = "max-tools"
+	ReasonOverlaps  = "overlaps" // of SelectAll: its occurrences are others' too
 )
 
 // ByReading is Left.By where reading ahead saves what a meta-tool would.

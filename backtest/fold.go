@@ -1,7 +1,6 @@
 package backtest
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/awo-dev/awo/internal/par"
@@ -33,8 +32,8 @@ func newTested(p *Part, columns []Trained) *tested {
 	if len(p.pool.tools) > 0 {
 		k.finder = p.pool.finder()
 	}
-	for _, use := range slices.Sorted(maps.Keys(p.readers)) {
-		k.readers = append(k.readers, p.readers[use])
+	for _, r := range p.readers { // in any order: each is looked at by itself
+		k.readers = append(k.readers, r)
 	}
 	return k
 }

@@ -2,8 +2,11 @@ package backtest
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
+
+	gonum "gonum.org/v1/gonum/stat"
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/corpus"
@@ -15,16 +18,38 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// readAhead makes the reads that usually follow an answer at once, and hands their
-// results to the agent with it.
-var readAhead = prefetchAt(0)
+// readAhead makes the reads that usually follow an answer or a message at once, and hands
+// their results to the agent with it.
+var readAhead = prefetching("prefetch", "reads that usually follow an answer or a message are made with it, and their results attached", readings{})
 
-// prefetchAt returns the technique with a threshold of P(use); 0 stands for the default.
-func prefetchAt(threshold float64) Technique {
-	return Technique{
-		Name: "prefetch", Doc: "reads that usually follow an answer are made with it, and their results attached",
-		Train: func(p *Part) Trained { return p.trainReader(threshold) },
-	}
+// prefetchTechniques are readAhead, its parts by where the values come from, and what is left
+// of it if every rule has to pay.
+var prefetchTechniques = []Technique{
+	readAhead,
+	prefetching("prefetch-result", "prefetch of values in earlier answers alone", readings{from: kindOf(prefetch.KindResult)}),
+	prefetching("prefetch-user", "prefetch of values in the user's messages alone", readings{from: kindOf(prefetch.KindUser)}),
+	prefetching("prefetch-none", "prefetch of reads that need no value alone", readings{from: kindOf(prefetch.KindNone)}),
+	prefetching("prefetch-same", "prefetch of values that were the same in all tasks alone", readings{from: kindOf(prefetch.KindSame)}),
+	prefetching("prefetch-gateway", "prefetch where only calls are seen: values of messages count once they stood in an earlier call", readings{gateway: true}),
+	prefetching("prefetch-paying", "prefetch by the rules that save tokens in training, by two standard errors", readings{pays: true}),
+}
+
+// readings say which rules are followed.
+type readings struct {
+	use  float64       // from which P(use) on; 0 means learn.DefaultThreshold
+	from prefetch.Kind // the kind of source; anyKind for all
+	pays bool          // only rules that save tokens in training
+
+	gateway bool // messages of the user are not seen
+}
+
+// anyKind is the zero value of readings.from; kindOf gives others.
+const anyKind prefetch.Kind = ""
+
+func kindOf(k prefetch.Kind) prefetch.Kind { return prefetch.Kind(k.String()) }
+
+func prefetching(name, doc string, which readings) Technique {
+	return Technique{Name: name, Doc: doc, Train: func(p *Part) Trained { return p.trainReader(which) }}
 }
 
 // reader is rules that were learnt, and what their reads cost.
@@ -36,6 +61,7 @@ type reader struct {
 	// following is how many reads of the second level an answer of a rule's target leads
 	// to: the mean over the answers of the training part.
 	following []float64
+	gateway   bool // messages of the user are not seen
 	notes     []string
 }
 
@@ -58,19 +84,42 @@ func LearnReads(runs []*corpus.Run, links *dataflow.Set, o Options, threshold fl
 	return p.follows().Choose(learn.ChooseOptions{Threshold: threshold, Seed: o.Seed})
 }
 
-// trainReader learns to read ahead, once for each threshold.
-func (p *Part) trainReader(threshold float64) *reader {
-	threshold = cmp.Or(threshold, learn.DefaultThreshold)
-	if r := p.readers[threshold]; r != nil {
+// trainReader learns to read ahead, once for each choice of rules.
+func (p *Part) trainReader(which readings) *reader {
+	which.use = cmp.Or(which.use, learn.DefaultThreshold)
+	if r := p.readers[which]; r != nil {
 		return r
 	}
-	learnt := p.follows().Choose(learn.ChooseOptions{Threshold: threshold, NoIntervals: true})
-	r := &reader{meter: p.meter, set: learnt.Set, evidence: learnt.Evidence, following: make([]float64, len(learnt.Set.Rules))}
-	r.sessions = prefetch.NewSessions(&r.set)
+	learnt := p.follows().Choose(learn.ChooseOptions{Threshold: which.use, NoIntervals: true})
+	if which.from != anyKind {
+		learnt.Keep(func(i int) bool { return kindOf(learnt.Set.Rules[i].Source.Kind) == which.from })
+	}
+	r := p.newReader(learnt.Set, learnt.Evidence)
+	r.gateway = which.gateway
+	if which.pays {
+		pays := p.paying(r)
+		learnt.Keep(func(i int) bool { return pays[i] })
+		r = p.newReader(learnt.Set, learnt.Evidence)
+	}
+	if p.readers == nil {
+		p.readers = map[readings]*reader{}
+	}
+	p.readers[which] = r
+	return r
+}
+
+// newReader follows rules with their evidence.
+func (p *Part) newReader(set prefetch.Set, evidence []stored.Evidence) *reader {
+	r := readerOf(&set)
+	r.meter, r.evidence = p.meter, evidence
 	for i := range r.set.Rules {
+		level := 1 // of the reads that the rule leads to
+		if r.set.Rules[i].Source.Tool == "" {
+			level = 0
+		}
 		for k := range r.set.Rules {
-			if next := &r.set.Rules[k]; next.Depth == 2 && next.Source.Tool == r.set.Rules[i].Target.Tool {
-				r.following[i] += learnt.Evidence[k].PerAnswer
+			if next := &r.set.Rules[k]; next.Depth > level && next.Source.Tool == r.set.Rules[i].Target.Tool {
+				r.following[i] += evidence[k].PerAnswer
 			}
 		}
 	}
@@ -78,11 +127,51 @@ func (p *Part) trainReader(threshold float64) *reader {
 		"only tools that rules, annotations or else names say to read are read ahead, and what was read counts for nothing once another tool is called",
 		"what reads in vain return is not recorded: their tokens are the mean of their tool, and how many reads of the second level they lead to is the mean of the training part",
 	}
-	if p.readers == nil {
-		p.readers = map[float64]*reader{}
-	}
-	p.readers[threshold] = r
 	return r
+}
+
+// paying says of each rule whether it saves tokens in the training part, all rules being
+// followed: the mean over tasks, less two standard errors, is above zero. A turn that goes is
+// shared by the rules whose reads answer its calls, and each rule pays for its reads. Tokens
+// that are not recorded are counted from texts.
+func (p *Part) paying(r *reader) []bool {
+	pays := make([]bool, len(r.set.Rules))
+	tasks := map[string][]float64{}
+	for _, run := range p.Runs {
+		sums := tasks[run.TaskKey()]
+		if sums == nil {
+			sums = make([]float64, len(pays))
+			tasks[run.TaskKey()] = sums
+		}
+		c := &Case{Run: run, Account: p.choosing().account(run.Trajectory)}
+		f := r.find(c, nil, nil)
+		if len(f.Reading.made) == 0 {
+			continue
+		}
+		for _, turn := range f.Removed {
+			saved := float64(c.Account.Saving([]int{turn}, 0).Tokens())
+			calls := float64(run.Turns[turn].NumCalls)
+			for i := range f.Reading.made {
+				if one := &f.Reading.made[i]; one.until == turn {
+					sums[one.rule] += saved / calls
+				}
+			}
+		}
+		for i := range f.Reading.made {
+			one := &f.Reading.made[i]
+			paid := r.read(c, f, one)
+			sums[one.rule] -= float64(paid.Tokens())
+		}
+	}
+	for i := range pays {
+		var each []float64
+		for _, task := range slices.Sorted(maps.Keys(tasks)) {
+			each = append(each, tasks[task][i])
+		}
+		mean, deviation := gonum.MeanStdDev(each, nil)
+		pays[i] = mean > 2*deviation/math.Sqrt(float64(len(each)))
+	}
+	return pays
 }
 
 // readerOf follows rules of which nothing else is known.
@@ -101,7 +190,7 @@ func (p *Part) turnsRead(use float64) [][]span {
 	if p.read == nil {
 		p.read = map[float64][][]span{}
 	}
-	p.read[use] = turnsRead(p.Runs, p.trainReader(use), p.choosing())
+	p.read[use] = turnsRead(p.Runs, p.trainReader(readings{use: use}), p.choosing())
 	return p.read[use]
 }
 
@@ -240,7 +329,10 @@ func (r *reader) find(c *Case, taken []int, removed []int) *Finding {
 		asked = newAskedCalls(t)
 	}
 	s := &reading{askedCalls: asked, r: r, t: t, session: r.sessions.Session(), out: f.Reading, finding: f, place: map[string]int{}, taken: taken}
-	for first := 0; first < len(t.Calls); {
+	for first, next := 0, 0; first < len(t.Calls); {
+		for ; next < len(t.Messages) && t.Messages[next].Call <= first; next++ {
+			s.said(&t.Messages[next])
+		}
 		end := first + 1
 		for end < len(t.Calls) && t.Calls[end].Turn == t.Calls[first].Turn && t.Calls[first].Turn >= 0 {
 			end++
@@ -322,30 +414,49 @@ func (s *reading) follow(i, now int) {
 	if !s.known[i] || !from.HasResult || from.Origin != trace.OriginModel {
 		return
 	}
-	for _, read := range s.session.Answered(prefetch.Answer{Call: s.calls[i], Result: s.results[i], Failed: from.Status == trace.StatusFailed}) {
-		if at, is := s.read(now, read); is {
-			for _, next := range s.session.Got(read, s.results[at]) {
-				s.read(now, next)
-			}
-		} else if s.r.following[read.Rule] > 0 {
-			// Its result is not recorded, and what would have followed from it neither.
-			s.out.Reads += s.r.following[read.Rule]
-			for k := range s.r.set.Rules {
-				if next := &s.r.set.Rules[k]; next.Depth == 2 && next.Source.Tool == read.Tool {
-					s.out.made = append(s.out.made, madeRead{s.t.Calls[now].Turn, -1, -1, k, s.r.evidence[k].PerAnswer, prefetch.Call{}})
-				}
+	var reads []prefetch.Read
+	if s.r.gateway {
+		reads = s.session.Passed(s.calls[i])
+	}
+	reads = append(reads, s.session.Answered(prefetch.Answer{Call: s.calls[i], Result: s.results[i], Failed: from.Status == trace.StatusFailed})...)
+	s.readAll(reads, now+1, s.t.Calls[now].Turn)
+}
+
+// said reads ahead from a message of the user: what is read is attached to it.
+func (s *reading) said(m *trace.Message) {
+	if m.Role == trace.RoleUser && !s.r.gateway {
+		s.readAll(s.session.Said(m.Text.Text()), m.Call, m.Turn-1)
+	}
+}
+
+// readAll makes reads, and those that follow from their answers, when calls before from
+// have been made; the results are in the context after a turn.
+func (s *reading) readAll(reads []prefetch.Read, from, turn int) {
+	for _, read := range reads {
+		if at, is := s.read(from, turn, read); is {
+			s.readAll(s.session.Got(read, s.results[at]), from, turn)
+			continue
+		}
+		if s.r.following[read.Rule] == 0 || read.Level > 1 {
+			continue
+		}
+		// Its result is not recorded, and what would have followed from it neither.
+		s.out.Reads += s.r.following[read.Rule]
+		for k := range s.r.set.Rules {
+			if next := &s.r.set.Rules[k]; next.Source.Tool == read.Tool && next.Depth > read.Level {
+				s.out.made = append(s.out.made, madeRead{turn, -1, -1, k, s.r.evidence[k].PerAnswer, prefetch.Call{}})
 			}
 		}
 	}
 }
 
-// read makes a read after call i. It returns the later call whose result it is, if there
-// is one that was answered.
-func (s *reading) read(i int, read prefetch.Read) (int, bool) {
+// read makes a read. It returns the later call whose result it is, if there is one that was
+// answered.
+func (s *reading) read(from, turn int, read prefetch.Read) (int, bool) {
 	s.out.Reads++
-	one := madeRead{s.t.Calls[i].Turn, -1, -1, read.Rule, 1, read.Call}
+	one := madeRead{turn, -1, -1, read.Rule, 1, read.Call}
 	at, asked := s.first[read.Key()]
-	asked = asked && at > i && s.t.Calls[at].Turn > s.t.Calls[i].Turn && s.t.Calls[at].HasResult && s.t.Calls[at].Status != trace.StatusFailed
+	asked = asked && at >= from && s.t.Calls[at].Turn > turn && s.t.Calls[at].HasResult && s.t.Calls[at].Status != trace.StatusFailed
 	if !asked {
 		s.session.Lost(read)
 	} else {
@@ -387,28 +498,30 @@ func (r *reader) reading(c *Case, f *Finding) cost.Totals {
 	if f.Reading == nil {
 		return sum
 	}
-	t := c.Trajectory
 	for i := range f.Reading.made {
-		one := &f.Reading.made[i]
-		tokens := float64(attachedTokens)
-		switch mean := r.evidence[one.rule].TokensUsed; {
-		case one.call >= 0:
-			call := &t.Calls[one.call]
-			tokens += float64(r.meter.Raw(call.Result))
-			if one.until >= 0 {
-				// The recorded call names tool and arguments, too: they go with the turn.
-				tokens -= attachedTokens
-			}
-		case !math.IsNaN(mean):
-			tokens += mean
-		}
-		last := len(t.Turns) - 1
-		if one.until >= 0 {
-			last = one.until
-		}
-		sum.Add(c.Account.Reading(int64(math.Round(tokens*one.times)), one.turn+1, last, f.Removed))
+		sum.Add(r.read(c, f, &f.Reading.made[i]))
 	}
 	return sum
+}
+
+// read returns what one read costs.
+func (r *reader) read(c *Case, f *Finding, one *madeRead) cost.Totals {
+	tokens := float64(attachedTokens)
+	switch mean := r.evidence[one.rule].TokensUsed; {
+	case one.call >= 0:
+		tokens += float64(r.meter.Raw(c.Trajectory.Calls[one.call].Result))
+		if one.until >= 0 {
+			// The recorded call names tool and arguments, too: they go with the turn.
+			tokens -= attachedTokens
+		}
+	case !math.IsNaN(mean):
+		tokens += mean
+	}
+	last := len(c.Trajectory.Turns) - 1
+	if one.until >= 0 {
+		last = one.until
+	}
+	return c.Account.Reading(int64(math.Round(tokens*one.times)), one.turn+1, last, f.Removed)
 }
 
 // Summary says what the figures leave out.

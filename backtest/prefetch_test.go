@@ -8,6 +8,7 @@ import (
 	"github.com/awo-dev/awo/internal/corpus"
 	script "github.com/awo-dev/awo/internal/scripted"
 	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -30,7 +31,7 @@ func order(i int, which string) (string, string, string) {
 
 func prefetched(t *testing.T, list []*trace.Trajectory) *Outcome {
 	t.Helper()
-	r, err := Run(corpus.Filled(list, corpus.Options{}), Options{Techniques: []Technique{readAhead}})
+	r, err := Run(corpus.Filled(list, corpus.Options{}), Options{Techniques: []Technique{fromResults}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,6 +81,40 @@ func TestPrefetch(t *testing.T) {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
 		})
+	}
+}
+
+// fromResults reads ahead what answers lead to, and nothing that messages do.
+var fromResults = prefetching("prefetch", "", readings{from: kindOf(prefetch.KindResult)})
+
+// TestReadFromMessages has customers give their order in a message: the read is attached to
+// it, and the turn that makes the call goes; half of the numbers that they name are of no
+// interest. What is not known behind a gateway is not read there.
+func TestReadFromMessages(t *testing.T) {
+	var list []*trace.Trajectory
+	for i := range 40 {
+		s := (&script.Run{}).User(fmt.Sprintf("my order is #A%05d", 10000+i))
+		if i%2 == 0 {
+			s.Call("get_order", fmt.Sprintf(`{"id":"#A%05d"}`, 10000+i), `{"ok":true}`)
+		}
+		s.Call("touch", `{}`, `true`)
+		s.T.Task = fmt.Sprint("task", i)
+		for k := range s.T.Turns {
+			s.T.Turns[k].Usage = trace.Usage{Input: 1000, Output: 40, Known: true}
+		}
+		list = append(list, &s.T)
+	}
+	o := Options{Techniques: []Technique{prefetching("user", "", readings{from: kindOf(prefetch.KindUser)}), prefetching("gateway", "", readings{gateway: true})}}
+	r, err := Run(corpus.Filled(list, corpus.Options{}), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := r.Techniques[0]
+	if got.CallingTurnsSaved != 20 || got.Reading.Reads != 40 || got.Reading.InVain() != 20 {
+		t.Errorf("%d turns, %v reads, %v in vain; want 20, 40 and 20", got.CallingTurnsSaved, got.Reading.Reads, got.Reading.InVain())
+	}
+	if behind := r.Techniques[1]; behind.CallingTurnsSaved != 0 || behind.Reading.Reads != 0 {
+		t.Errorf("behind a gateway %d turns and %v reads", behind.CallingTurnsSaved, behind.Reading.Reads)
 	}
 }
 

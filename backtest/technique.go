@@ -1,6 +1,8 @@
 package backtest
 
 import (
+	"slices"
+
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/dataflow"
@@ -26,7 +28,7 @@ type Technique struct {
 }
 
 // Techniques are all techniques, in the order in which they are reported.
-var Techniques = []Technique{none, batch, awoPaper, awo, patterns, register, inertial, readAhead, all}
+var Techniques = slices.Concat([]Technique{none, batch, awoPaper, awo, patterns, register, inertial}, prefetchTechniques, []Technique{all})
 
 // Trained is a technique that has learnt.
 type Trained interface {
@@ -63,7 +65,7 @@ type Part struct {
 	pool     pool // of all that is chosen
 	sets     map[string]*toolset
 	combined map[combination]*together
-	readers  map[float64]*reader
+	readers  map[readings]*reader
 	read     map[float64][][]span // turns that readers save, by trajectory
 	habits   *habits
 	survey   *learn.Survey

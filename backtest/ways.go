@@ -77,14 +77,15 @@ func (w Way) technique(share float64, by Selection) Technique {
 		o := offer{way: way{algorithm: compile.Patterns, threshold: threshold}, selection: by, beside: w.P}
 		t.ways, t.offer = []way{o.way}, &o
 	}
+	reads := readings{use: w.P}
 	t.Train = func(p *Part) Trained {
 		switch w.Kind {
 		case WithRegistration:
 			return register.Train(p)
 		case OnlyPrefetch:
-			return p.trainReader(w.P)
+			return p.trainReader(reads)
 		case Both:
-			return p.together(combination{tools: p.offered(*t.offer), reader: p.trainReader(w.P)})
+			return p.together(combination{tools: p.offered(*t.offer), reader: p.trainReader(reads)})
 		}
 		return p.offered(*t.offer)
 	}
