@@ -81,7 +81,7 @@ func TestPrefetchSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema, file := schemaOf(t, stored.Schema, stored.Document{}), filepath.Join("..", "docs", "schemas", "awo.prefetch.v1.schema.json")
+	schema, file := schemaOf(t, stored.Schema, stored.Document{}), filepath.Join("..", "docs", "schemas", "awo.prefetch.v2.schema.json")
 	if golden.Update() {
 		if err := os.WriteFile(file, schema, 0o666); err != nil {
 			t.Fatal(err)

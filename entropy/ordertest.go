@@ -1,6 +1,7 @@
 package entropy
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/awo-dev/awo/entropy/ngram"
@@ -181,4 +182,13 @@ func (c *columns) of(t ngram.Table) {
 			c.totals[i] += x.N
 		}
 	}
+}
+
+// ParseConvention returns the convention of that name.
+func ParseConvention(name string) (Convention, error) {
+	switch c := Convention(name); c {
+	case Observed, Full, Paper:
+		return c, nil
+	}
+	return "", fmt.Errorf("no convention %q: there are %s, %s and %s", name, Observed, Full, Paper)
 }

@@ -3,6 +3,7 @@ package predict
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -262,6 +263,17 @@ func (g *Graph) define(infos []ToolInfo) {
 	}
 	for i := range infos {
 		g.Define(infos[i])
+	}
+}
+
+// Met yields the tools that trajectories name, and whether one of them calls it.
+func (g *Graph) Met() iter.Seq2[trace.Name, bool] {
+	return func(yield func(trace.Name, bool) bool) {
+		for i := 1; i < len(g.names); i++ {
+			if t := &g.tools[i]; !yield(g.names[i], t.calls > 0 || t.counts.Total() > 0) {
+				return
+			}
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
+	"strings"
 
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
@@ -21,7 +22,7 @@ const (
 // A Learner gathers what trajectories teach: their graph, in parts by tasks, so that a
 // model can be calibrated on tasks that it has not seen.
 //
-// It keeps copies of at most 2,000 trajectories: those with the
+// It keeps a copy of what predictions read of at most 2,000 trajectories: those with the
 // smallest hashes of seed, task and ID. The result does not depend on the order in which
 // trajectories come.
 type Learner struct {
@@ -70,9 +71,7 @@ func (l *Learner) Add(t *trace.Trajectory, o *Observation) {
 	if l.beyond != nil && bytes.Compare(rank[:], l.beyond[:]) >= 0 {
 		return
 	}
-	own := t.Own(nil) // so that no block of a file is held for the sake of one of its records
-	own.Reached = nil
-	if l.examined = append(l.examined, examined{rank, part, own}); len(l.examined) >= 2*l.most {
+	if l.examined = append(l.examined, examined{rank, part, predictable(t)}); len(l.examined) >= 2*l.most {
 		l.cut()
 	}
 }
@@ -124,4 +123,31 @@ func (l *Learner) Calibration(o ModelOptions, p PredictorOptions) Calibration {
 // Model returns the model of all trajectories, calibrated on tasks held out.
 func (l *Learner) Model(o ModelOptions, p PredictorOptions) *Model {
 	return l.Graph().Model(o).Calibrated(l.Calibration(o, p))
+}
+
+// predictable returns what predictions read of a trajectory, in memory of its own, so that
+// no block of a file is held for the sake of one of its records.
+func predictable(t *trace.Trajectory) *trace.Trajectory {
+	raw := func(r trace.Raw) trace.Raw { return trace.Raw{Data: bytes.Clone(r.Data), Form: r.Form} }
+	out := &trace.Trajectory{ID: strings.Clone(t.ID), Task: strings.Clone(t.TaskKey()), Messages: slices.Clone(t.Messages), Calls: slices.Clone(t.Calls)}
+	for i := range t.Turns {
+		out.Turns = append(out.Turns, trace.Turn{FirstCall: t.Turns[i].FirstCall, NumCalls: t.Turns[i].NumCalls})
+	}
+	for i := range out.Messages {
+		m := &out.Messages[i]
+		*m = trace.Message{Role: m.Role, Turn: m.Turn, Call: m.Call, Text: m.Text}
+		if m.Role == trace.RoleUser {
+			m.Text = raw(m.Text)
+		} else {
+			m.Text = trace.Raw{}
+		}
+	}
+	for i := range out.Calls {
+		c := &out.Calls[i]
+		*c = trace.Call{
+			Tool: c.Tool, Turn: c.Turn, HasResult: c.HasResult, Status: c.Status, Origin: c.Origin, AfterUser: c.AfterUser,
+			Args: raw(c.Args), Result: raw(c.Result),
+		}
+	}
+	return out
 }

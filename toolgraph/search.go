@@ -8,6 +8,12 @@ import (
 	"github.com/awo-dev/awo/internal/lexical"
 )
 
+// Node is a tool or a parameter of a Graph.
+type Node struct {
+	Param bool
+	Index int
+}
+
 // An arc leads from a node to one of what has to come before it.
 type arc struct {
 	to     int32 // a node: tools first, then parameters

@@ -111,9 +111,11 @@ func (r *Ahead) verdicts(n *names) []Verdict {
 	for i := range r.Set.Rules {
 		rule := &r.Set.Rules[i]
 		out[i] = Verdict{Name: rule.ID}
-		if _, why := n.find(rule.Source.Tool); why != "" {
-			out[i].Reason = why
-			continue
+		if rule.Source.Tool != "" { // messages of the user are not seen here: values in earlier calls stand for them
+			if _, why := n.find(rule.Source.Tool); why != "" {
+				out[i].Reason = why
+				continue
+			}
 		}
 		t, why := n.find(rule.Target.Tool)
 		if why == "" {
@@ -130,7 +132,13 @@ func unfit(rule *prefetch.Rule, l live) string {
 		return "neither the server of " + rule.Target.Tool + " nor the configuration (\"awo\": {\"reads\": [...]}) says that it only reads"
 	}
 	schema := referred(l.parsed.Member("inputSchema"))
-	given := map[string]bool{rule.Target.Argument: true}
+	given := map[string]bool{}
+	if rule.Target.Argument != "" {
+		given[rule.Target.Argument] = true
+	}
+	for i := range rule.Source.Slots {
+		given[rule.Source.Slots[i].Argument] = true
+	}
 	for _, o := range rule.Target.Others {
 		given[o.Argument] = true
 	}
@@ -250,7 +258,7 @@ func (a *ahead) handle(c *gateway.ToolCall) (h gateway.Handling) {
 		h.By, h.Answer = r.as(), func(ctx context.Context) (json.RawMessage, error) { return a.join(ctx, c, r) }
 	}
 	a.begin(call)
-	if a.sources[call.Tool] || a.s.l.o.Predict != nil {
+	if a.sources[call.Tool] || a.sources[""] || a.s.l.o.Predict != nil {
 		h.Attach = func(ctx context.Context, result json.RawMessage) []json.RawMessage {
 			return a.follow(ctx, c, call, result)
 		}
@@ -300,7 +308,7 @@ func (a *ahead) follow(ctx context.Context, c *gateway.ToolCall, call prefetch.C
 		b.run = a.runs.Session()
 		b.run.Begin(call)
 	}
-	a.start(b, b.run.Answered(prefetch.Answer{Call: call, Result: got.value}))
+	a.start(b, append(b.run.Passed(call), b.run.Answered(prefetch.Answer{Call: call, Result: got.value})...))
 	a.note(Done{Tool: call.Tool, Arguments: call.Arguments, Result: got.value})
 	a.predict(b)
 	a.end(b)

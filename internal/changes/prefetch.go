@@ -11,14 +11,17 @@ import (
 )
 
 // prefetchSchema is the version of prefetch.json that ReadRules reads.
-const prefetchSchema = "awo.prefetch/v1"
+const prefetchSchema = "awo.prefetch/v2"
 
 // Rule is a rule for reading ahead. Nobody calls it, so no change of it breaks anything.
 type Rule struct {
 	ID     string `json:"id"`
 	Source struct {
-		Tool string `json:"tool"`
-		Path string `json:"path"`
+		Kind  string          `json:"kind"`
+		Tool  string          `json:"tool"`
+		Path  string          `json:"path"`
+		Slots json.RawMessage `json:"slots"`
+		Trust json.RawMessage `json:"trust"`
 	} `json:"source"`
 	Target struct {
 		Tool      string          `json:"tool"`
@@ -27,8 +30,9 @@ type Rule struct {
 		Bound     json.RawMessage `json:"bound"`
 	} `json:"target"`
 	When struct {
-		Turn string `json:"turn"`
-		Last string `json:"last"`
+		Turn  string `json:"turn"`
+		Last  string `json:"last"`
+		Alone bool   `json:"alone"`
 	} `json:"when"`
 	MaxElements int `json:"max_elements"`
 	Depth       int `json:"depth"`
@@ -67,7 +71,7 @@ func (c *comparison) readsAhead() {
 		a := &c.before.Rules[i]
 		k := slices.IndexFunc(left, func(b Rule) bool { return sameReads(a, &b) })
 		if k < 0 {
-			c.add(Change{Code: "prefetch-removed", Rule: a.ID}, "%s is no longer prefetched after %s", a.Target.Tool, a.Source.Tool)
+			c.add(Change{Code: "prefetch-removed", Rule: a.ID}, "%s is no longer prefetched after %s", a.Target.Tool, sourceOf(a))
 			continue
 		}
 		c.rule(a, &left[k])
@@ -75,13 +79,25 @@ func (c *comparison) readsAhead() {
 	}
 	for i := range left {
 		b := &left[i]
-		c.add(Change{Code: "prefetch-added", Rule: b.ID}, "new: %s is prefetched after %s; used %.0f %% of %s", b.Target.Tool, b.Source.Tool, 100*b.Use.Value, count(b.Use.N, "value", "values"))
+		c.add(Change{Code: "prefetch-added", Rule: b.ID}, "new: %s is prefetched after %s; used %.0f %% of %s", b.Target.Tool, sourceOf(b), 100*b.Use.Value, count(b.Use.N, "value", "values"))
 	}
 }
 
 // sameReads reports whether two rules read the same values into the same argument.
 func sameReads(a, b *Rule) bool {
-	return a.Source == b.Source && a.Target.Tool == b.Target.Tool && a.Target.Argument == b.Target.Argument
+	x, y := &a.Source, &b.Source
+	return x.Kind == y.Kind && x.Tool == y.Tool && x.Path == y.Path && sameJSON(x.Slots, y.Slots) && a.Target.Tool == b.Target.Tool && a.Target.Argument == b.Target.Argument
+}
+
+// sourceOf says after what a rule is followed.
+func sourceOf(r *Rule) string {
+	switch {
+	case r.Source.Kind == "user":
+		return "a message of the user"
+	case r.Source.Tool == "":
+		return "the beginning of a session"
+	}
+	return r.Source.Tool
 }
 
 // rule compares what two rules do with the same values.
@@ -95,6 +111,9 @@ func (c *comparison) rule(a, b *Rule) {
 	}
 	if a.Depth != b.Depth {
 		what = append(what, fmt.Sprintf("depth %d, was %d", b.Depth, a.Depth))
+	}
+	if !sameJSON(a.Source.Trust, b.Source.Trust) {
+		what = append(what, "it waits for the success of other tools")
 	}
 	if !sameJSON(a.Target.Constants, b.Target.Constants) || !sameJSON(a.Target.Bound, b.Target.Bound) {
 		what = append(what, "its other arguments come from elsewhere")
@@ -111,6 +130,9 @@ func whenWords(r *Rule) string {
 	words := map[string]string{"first": "the first time", "again": "not the first time"}[r.When.Turn]
 	if words == "" {
 		words = "always"
+	}
+	if r.When.Alone {
+		words += " if the message gives no other read to make"
 	}
 	switch r.When.Last {
 	case "ok":

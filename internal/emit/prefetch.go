@@ -129,7 +129,23 @@ func prefetchProgram(r *prefetch.Rule) (trace.Value, bool) {
 		}
 		others.Elems = append(others.Elems, list(trace.NewString(o.Argument), trace.NewString(string(o.Origin)), given))
 	}
+	pattern, slots := "", list()
+	if r.Source.Kind == prefetch.KindUser {
+		text, err := prefetch.Pattern(r.Source.Slots)
+		if err != nil {
+			return trace.Value{}, false
+		}
+		pattern = text
+		for i := range r.Source.Slots {
+			s := &r.Source.Slots[i]
+			slots.Elems = append(slots.Elems, trace.NewObject(
+				member("argument", trace.NewString(s.Argument)), member("number", trace.Value{Kind: trace.Bool, Bool: s.Number}), member("not", texts(s.Not)),
+			))
+		}
+	}
 	return trace.NewObject(
+		member("kind", trace.NewString(r.Source.Kind.String())), member("pattern", trace.NewString(pattern)), member("slots", slots), member("trust", texts(r.Source.Trust)),
+		member("alone", trace.Value{Kind: trace.Bool, Bool: r.When.Alone}),
 		member("source", trace.NewString(r.Source.Tool)), member("list", elements), member("value", inside),
 		member("target", trace.NewString(r.Target.Tool)), member("argument", trace.NewString(r.Target.Argument)), member("others", others),
 		member("turn", trace.NewString(string(r.When.Turn))), member("last", trace.NewString(string(r.When.Last))),

@@ -53,6 +53,7 @@ func readers(t *testing.T, set *prefetch.Set) []*program {
 
 // agentStep is a call of an agent, what it is answered, and what reads with it are answered.
 type agentStep struct {
+	Say    string   `json:"say,omitempty"` // a message of the user in place of a call
 	Call   [2]any   `json:"call"`
 	Own    reply    `json:"own"`
 	Ahead  [][3]any `json:"ahead"`
@@ -126,7 +127,7 @@ func TestPrefetchInTheOffice(t *testing.T) {
 		later := func(from int, c prefetch.Call) (reply, bool) {
 			for i := from + 1; i < len(one.Calls); i++ {
 				if args, ok := one.Calls[i].ArgsValue(); ok && one.Calls[i].Tool.Value() == c.Tool && (prefetch.Call{Tool: c.Tool, Arguments: args}).Key() == c.Key() {
-					if one.Calls[i].Turn > one.Calls[from].Turn && one.Calls[i].HasResult && one.Calls[i].Status != trace.StatusFailed {
+					if (from < 0 || one.Calls[i].Turn > one.Calls[from].Turn) && one.Calls[i].HasResult && one.Calls[i].Status != trace.StatusFailed {
 						return reply{"ok": recordedResult(&one.Calls[i])}, true
 					}
 					return nil, false
@@ -134,7 +135,21 @@ func TestPrefetchInTheOffice(t *testing.T) {
 			}
 			return nil, false
 		}
+		next := 0
 		for i := range one.Calls {
+			for ; next < len(one.Messages) && one.Messages[next].Call <= i; next++ {
+				m := &one.Messages[next]
+				if m.Role != trace.RoleUser {
+					continue
+				}
+				s := agentStep{Say: m.Text.Text(), Ahead: [][3]any{}}
+				for _, read := range made[m.Turn-1] {
+					if found, ok := later(i-1, read); ok {
+						s.Ahead = append(s.Ahead, [3]any{read.Tool, raw(read.Arguments), found})
+					}
+				}
+				steps = append(steps, s)
+			}
 			c := &one.Calls[i]
 			if slices.Contains(served, i) {
 				saved++
@@ -170,7 +185,7 @@ func TestPrefetchInTheOffice(t *testing.T) {
 			for i, done := range p.runSteps(t, map[string]any{"seconds": 60}, steps) {
 				got = append(got, done.keys(t)...)
 				attached += strings.Count(string(done.Got["ok"]), "read_ahead")
-				if _, failed := steps[i].Own["ok"]; failed && done.Got["ok"] == nil {
+				if _, answered := steps[i].Own["ok"]; answered && done.Got["ok"] == nil {
 					t.Errorf("%s: %s: call %d got %s", p.language, one.ID, i, done.Got)
 				}
 			}

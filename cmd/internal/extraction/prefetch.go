@@ -2,6 +2,7 @@ package extraction
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
@@ -74,10 +75,10 @@ func (out *extraction) readsAhead(f *stored.File) {
 
 // prefetchTable lists rules for reading ahead.
 func prefetchTable(rules []stored.Rule) *report.Table {
-	table := report.TableOf("prefetch", "Reads that usually follow from an answer", rules, []report.Column{
+	table := report.TableOf("prefetch", "Reads that usually follow from an answer or a message", rules, []report.Column{
 		{Key: "id", Title: "name", Max: 60},
-		{Key: "path", Title: "values at", Max: 40, Wrap: true, Cell: report.By(func(r *stored.Rule) report.Cell { return report.Name(r.Source.Path) })},
-		{Key: "argument", Title: "as", Max: 32, Cell: report.By(func(r *stored.Rule) report.Cell { return report.Name(r.Target.Argument) })},
+		{Key: "path", Title: "values at", Max: 40, Wrap: true, Cell: report.By(func(r *stored.Rule) report.Cell { return report.Name(valueWords(r)) })},
+		{Key: "argument", Title: "as", Max: 32, Cell: report.By(func(r *stored.Rule) report.Cell { return report.Name(strings.Join(givenArguments(r), ", ")) })},
 		{Key: "when", Max: 40, Wrap: true, Cell: report.By(func(r *stored.Rule) report.Cell { return report.Text(conditionWords(r)) })},
 		{Key: "used", Align: report.Right, Cell: report.By(func(r *stored.Rule) report.Cell {
 			return report.Text(fmt.Sprintf("%d of %d", r.Evidence.Used, r.Evidence.Offered))
@@ -85,8 +86,37 @@ func prefetchTable(rules []stored.Rule) *report.Table {
 		{Key: "use", Title: "share", Unit: "%", Align: report.Right, Cell: report.By(func(r *stored.Rule) report.Cell { return report.Share(r.Use.Value, 1) })},
 		{Key: "interval", Title: "95 %", Interval: true, Align: report.Right, Cell: report.By(func(r *stored.Rule) report.Cell { return report.ShareRange(r.Use.Interval, 1) })},
 	})
-	table.Note("When the tool on the left of the name has answered, the one on the right is asked at once. Used: of the values that answers held, those that the agent then asked for while nothing was called that may have changed them.")
+	table.Note("When the tool on the left of the name has answered, the one on the right is asked at once. Used: of the values that answers and messages held, those that the agent then asked for while nothing was called that may have changed them.")
 	return table.IfAny()
+}
+
+// valueWords says where the values of a rule stand.
+func valueWords(r *stored.Rule) string {
+	switch r.Source.Kind {
+	case "user":
+		var shapes []string
+		for _, s := range r.Source.Slots {
+			shapes = append(shapes, strings.Join(s.Shapes, " or "))
+		}
+		return "message: " + strings.Join(shapes, ", ")
+	case "none":
+		if r.Source.Tool == "" {
+			return "at the beginning"
+		}
+		return "no value"
+	}
+	return r.Source.Path
+}
+
+// givenArguments are the arguments that take the values of a rule.
+func givenArguments(r *stored.Rule) (names []string) {
+	for _, s := range r.Source.Slots {
+		names = append(names, s.Argument)
+	}
+	if r.Target.Argument != "" {
+		names = append(names, r.Target.Argument)
+	}
+	return names
 }
 
 // conditionWords says after which answers and for how many values a rule is followed.
@@ -103,6 +133,12 @@ func conditionWords(r *stored.Rule) string {
 		words += ", the first value"
 	case r.MaxElements > 1:
 		words += fmt.Sprintf(", the first %d values", r.MaxElements)
+	}
+	if r.When.Alone {
+		words += ", where the message gives no other read to make"
+	}
+	if len(r.Source.Trust) > 0 {
+		words += ", once " + strings.Join(r.Source.Trust, " or ") + " has succeeded"
 	}
 	if r.Depth == 2 {
 		words += ", also after a read ahead"

@@ -26,8 +26,7 @@ func whyRule(d *report.Document, one []stored.Rule) {
 	d.Title = r.ID
 	d.Add(prefetchTable(one).Hidden())
 	tool := report.Escape(r.Target.Tool)
-	d.Add(report.Paragraph(fmt.Sprintf("When %s has answered, %s is called ahead with the values at %s as %s: %s.",
-		report.Escape(r.Source.Tool), tool, report.Escape(r.Source.Path), report.Escape(r.Target.Argument), conditionWords(r))))
+	d.Add(report.Paragraph(whatRuleDoes(r)))
 	e := &r.Evidence
 	lines := []string{
 		fmt.Sprintf("%s offered in %s of %s, %.1f by answer on average.", cli.CountOf(e.Offered, "value"), cli.CountOf(e.Runs, "trajectory"), cli.CountOf(e.Tasks, "task"), e.PerAnswer),
@@ -47,6 +46,22 @@ func whyRule(d *report.Document, one []stored.Rule) {
 	if others := otherArguments(r); len(others) > 0 {
 		d.Section("Where its other arguments come from", report.Paragraph(strings.Join(others, " ")))
 	}
+}
+
+// whatRuleDoes says when a rule makes which call.
+func whatRuleDoes(r *stored.Rule) string {
+	tool, given := report.Escape(r.Target.Tool), report.Escape(strings.Join(givenArguments(r), ", "))
+	switch {
+	case r.Source.Kind == "user":
+		return fmt.Sprintf("When a message of the user holds values that look like %s, %s is called ahead with them as %s: %s.",
+			report.Escape(strings.TrimPrefix(valueWords(r), "message: ")), tool, given, report.Escape(conditionWords(r)))
+	case r.Source.Kind == "none" && r.Source.Tool == "":
+		return fmt.Sprintf("At the beginning of a session %s is called ahead.", tool)
+	case r.Source.Kind == "none":
+		return fmt.Sprintf("When %s has answered, %s is called ahead: %s.", report.Escape(r.Source.Tool), tool, conditionWords(r))
+	}
+	return fmt.Sprintf("When %s has answered, %s is called ahead with the values at %s as %s: %s.",
+		report.Escape(r.Source.Tool), tool, report.Escape(r.Source.Path), given, conditionWords(r))
 }
 
 func areOrIs(n int) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
@@ -143,7 +144,7 @@ func (f *BacktestFindings) technique(o *backtest.Outcome) Technique {
 		Intervals: map[string]stat.Interval{}, Notes: slices.Clone(o.Notes),
 	}
 	f.blind(&t, o)
-	if o.Name == "prefetch" || o.Name == "all" {
+	if strings.HasPrefix(o.Name, "prefetch") || o.Name == "all" {
 		r := &o.Reading
 		t.ReadsJSON = ReadsJSON{int(math.Round(r.Reads)), int(r.Used), int(r.Second), int(math.Round(r.InVain())), int(r.Stale), o.Rules}
 	}
@@ -171,7 +172,7 @@ func (f *BacktestFindings) technique(o *backtest.Outcome) Technique {
 	switch {
 	case o.Name == "inertia" && o.CallingTurnsSaved > 0:
 		t.Notes = append(t.Notes, "an upper bound: what an agent does after a wrong call may differ from what was recorded, and what comes before a right one may too")
-	case o.Name == "prefetch" && o.CallingTurnsSaved > 0:
+	case strings.HasPrefix(o.Name, "prefetch") && o.CallingTurnsSaved > 0:
 		t.Notes = append(t.Notes, "needs no choice of the agent and no definition; an upper bound all the same: what an agent does that is told more may differ from what was recorded")
 	case o.Name == "all" && o.CallingTurnsSaved > 0:
 		t.Notes = append(t.Notes, "an upper bound: an agent must choose the meta-tools, and what it then does, or does after a wrong call, may differ from what was recorded; published adoption concerns the turns attributed to patterns alone")

@@ -95,7 +95,15 @@ var techniqueWords = map[string]string{
 	"register":  "tools defined when they are needed",
 	"inertia":   "calls predicted, made without the model",
 	"prefetch":  "reads made ahead",
-	"all":       "patterns, inertia, prefetch, register",
+
+	"prefetch-result":  "values of earlier answers alone",
+	"prefetch-user":    "values of the user's messages alone",
+	"prefetch-none":    "reads that need no value alone",
+	"prefetch-same":    "values that are the same in all tasks",
+	"prefetch-gateway": "the same where only calls are seen",
+	"prefetch-paying":  "the rules that pay in training",
+
+	"all": "patterns, inertia, prefetch, register",
 }
 
 // savedTable is turnsTable for short text: what saves most stands first.
@@ -246,7 +254,7 @@ func blindTable(out Backtest) *report.Table {
 func readsTable(out Backtest) *report.Table {
 	var ahead []Technique
 	for _, t := range out.Techniques {
-		if t.Technique == "prefetch" || t.Technique == "all" {
+		if strings.HasPrefix(t.Technique, "prefetch") || t.Technique == "all" {
 			ahead = append(ahead, t)
 		}
 	}

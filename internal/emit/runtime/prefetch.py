@@ -17,6 +17,13 @@ An answer that is a text gets it in the text, any other that is no object become
 {"result": ..., "read_ahead": [...]}. If there is nothing to attach, the answer is what
 your call_tool returned. Tell the agent that what stands there need not be asked for.
 
+Messages of the user hold values that agents ask about, too:
+
+    told = call_tool.on_user_message(text)   # [{"tool": ..., "arguments": {...}, "result": ...}, ...]
+
+makes such reads and returns what they gave, to be put into the context with the message
+(await it if your call_tool is asynchronous). Call it for each message, in order.
+
 Only tools that are known to only read are called. A read that fails, is late or is too
 large is left out, and so are all that were made while another tool was called, which may
 have changed what they read. call_tool may be asynchronous. If it is not, reads are made on
@@ -36,6 +43,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 MAX_READS = 32  # that one answer leads to, whatever the options say
+MAX_SAID = 4  # that one message leads to, without what follows from their answers
+MAX_SAID_SESSION = 64  # that all messages of a run lead to
 
 
 def with_prefetch(call_tool, *, max_reads=MAX_READS, max_bytes=65536, seconds=2.0, parallel=4, member="read_ahead"):
@@ -68,7 +77,19 @@ def with_prefetch(call_tool, *, max_reads=MAX_READS, max_bytes=65536, seconds=2.
     async def awaited(name, args):
         return await wrapped(name, args)
 
-    return awaited if inspect.iscoroutinefunction(call_tool) else wrapped
+    async def heard_later(text):
+        batch = run.heard(text)
+        return [] if batch is None else run.entries(await _as_tasks(run, batch))
+
+    def heard(text):
+        batch = run.heard(text)
+        return [] if batch is None else run.entries(_on_threads(run, batch))
+
+    if inspect.iscoroutinefunction(call_tool):
+        awaited.on_user_message = heard_later
+        return awaited
+    wrapped.on_user_message = heard
+    return wrapped
 
 
 async def _later(run, own, awaitable):
@@ -237,6 +258,48 @@ class _Run:
         self.changing = 0  # calls under way of tools that are not known to only read
         self.epoch = 0  # such calls so far
         self.budget = 0
+        self.begun = False
+        self.said = 0  # reads that messages led to
+        self.succeeded = set()  # tools
+        self.waiting = []  # rules and arguments that wait until a tool of their trust succeeds
+
+    def heard(self, text):
+        """Return the reads that a message of the user leads to, None if there are none."""
+        with self.lock:
+            reads, self.budget = [], MAX_SAID
+            if not self.begun:
+                self.begun = True
+                for rule in _RULES.get("", ()):
+                    if rule["kind"] == "none":
+                        self.read(reads, rule, _constants(rule, {}), 0)
+            said = [rule for rule in _RULES.get("", ()) if rule["kind"] == "user"]
+            offers = [[(n, w) for n, w in _heard(rule, text) if rule["target"] + "\0" + _key(w) not in self.asked] for rule in said]
+            for rule, list in zip(said, offers):
+                if rule["alone"] and any(other and one["target"] != rule["target"] for one, other in zip(said, offers)):
+                    continue
+                for number, wanted in list:
+                    if rule["most"] and number >= rule["most"]:
+                        continue
+                    if rule["trust"] and not self.succeeded.intersection(rule["trust"]):
+                        if len(self.waiting) < MAX_SAID_SESSION:
+                            self.waiting.append((rule, wanted))
+                    elif self.said < MAX_SAID_SESSION:
+                        self.said += self.read(reads, rule, wanted, 0)
+            return _Batch(reads, self.epoch) if reads and not self.changing else None
+
+    def released(self, tool):
+        """Return the reads of values that waited for the success of a tool."""
+        reads, waiting = [], []
+        if tool in self.succeeded:
+            return reads
+        self.succeeded.add(tool)
+        for rule, wanted in self.waiting:
+            if tool not in rule["trust"] or len(reads) >= MAX_SAID or self.said >= MAX_SAID_SESSION:
+                waiting.append((rule, wanted))
+            else:
+                self.said += self.read(reads, rule, wanted, 0)
+        self.waiting = waiting
+        return reads
 
     def begin(self, tool, args):
         """Note that the agent makes a call."""
@@ -276,14 +339,16 @@ class _Run:
             if not isinstance(own.tool, str):
                 return None
             self.called.add(own.tool)
-            if self.failed or not isinstance(own.args, dict) or self.changing or own.tool not in _RULES:
+            if self.failed or not isinstance(own.args, dict) or self.changing:
                 return None
             try:
-                held = _plain(result)
-                if isinstance(held, dict) and self.member in held:
-                    return None
                 self.budget = self.max_reads
-                reads = self.follow(own.tool, own.args, _read(held), 1, again, before)
+                reads = self.released(own.tool)
+                if own.tool in _RULES:
+                    held = _plain(result)
+                    if isinstance(held, dict) and self.member in held:
+                        return None
+                    reads += self.follow(own.tool, own.args, _read(held), 1, again, before)
             except (TypeError, ValueError, RecursionError):
                 return None
             return _Batch(reads, self.epoch) if reads else None
@@ -296,13 +361,14 @@ class _Run:
                 one = batch.reads[batch.followed]
                 made = batch.made[batch.followed]
                 batch.followed += 1
-                if one.level != 1 or not made.good or batch.closed or batch.epoch != self.epoch:
+                if one.level > 1 or not made.good or batch.closed or batch.epoch != self.epoch:
                     continue
                 again = one.tool in self.called
                 self.called.add(one.tool)
                 # The budget is that of the answer: calls of the agent may have come between.
                 self.budget = self.max_reads - len(batch.reads)
-                more = self.follow(one.tool, one.args, _read(_plain(made.result)), 2, again, self.failed)
+                more = self.released(one.tool)
+                more += self.follow(one.tool, one.args, _read(_plain(made.result)), one.level + 1, again, self.failed)
                 batch.reads.extend(more)
                 batch.made.extend([None] * len(more))
         except (TypeError, ValueError, RecursionError):
@@ -327,23 +393,34 @@ class _Run:
             if level > rule["depth"] or not _applies(rule, again, failed):
                 continue
             for element, wanted in _offers(rule, args, result):
-                if rule["most"] and element >= rule["most"] or self.budget <= 0:
+                if rule["most"] and element >= rule["most"]:
                     break
-                if self.know(rule["target"], wanted):
-                    self.budget -= 1
-                    reads.append(_Read(rule["target"], wanted, level))
+                self.read(reads, rule, wanted, level)
         return reads
+
+    def read(self, reads, rule, wanted, level):
+        """Add the read of an offer unless it was made before, and return how many are added."""
+        if self.budget <= 0 or not self.know(rule["target"], wanted):
+            return 0
+        self.budget -= 1
+        reads.append(_Read(rule["target"], wanted, level))
+        return 1
+
+    def entries(self, made):
+        """Return what was read, as far as there is room for it."""
+        entries, size = [], 0
+        for read, one in made:
+            entry = {"tool": read.tool, "arguments": read.args, "result": _content(_plain(one.result))[0]}
+            size += len(_compact(entry).encode()) + 1
+            if size > self.max_bytes:
+                break
+            entries.append(entry)
+        return entries
 
     def attached(self, result, made):
         """Return an answer with what was read ahead of it."""
         try:
-            entries, size = [], 0
-            for read, one in made:
-                entry = {"tool": read.tool, "arguments": read.args, "result": _content(_plain(one.result))[0]}
-                size += len(_compact(entry).encode()) + 1
-                if size > self.max_bytes:
-                    break
-                entries.append(entry)
+            entries = self.entries(made)
             return _joined(result, self.member, entries) if entries else result
         except (TypeError, ValueError, RecursionError):
             return result
@@ -394,8 +471,53 @@ def _applies(rule, again, failed):
     return not (rule["last"] == "ok" and failed or rule["last"] == "failed" and not failed)
 
 
+def _constants(rule, wanted):
+    """Put the constants of a rule that no answer binds beside other arguments."""
+    for name, _, given in rule["others"]:
+        wanted[name] = _plain(given)
+    return wanted
+
+
+def _heard(rule, text):
+    """Return the calls that a message makes possible, each with its number."""
+    out = []
+    text = text.encode("utf-8", "ignore")[:_MAX_MESSAGE].decode("utf-8", "ignore")
+    for _ in range(_MAX_NODES):
+        found = rule["compiled"].search(text)
+        if found is None:
+            break
+        wanted, behind = _values(rule, text, found), found.end(1)
+        if wanted is not None:
+            out.append((len(out), _constants(rule, wanted)))
+            behind = found.end()
+        text = text[max(behind, 1):]
+    return out
+
+
+def _values(rule, text, found):
+    """Return the arguments that a match gives, None if one of them is no value."""
+    wanted = {}
+    for group, slot in enumerate(rule["slots"], 1):
+        value, begin, end = found.group(group), found.start(group), found.end(group)
+        if value.lower() in slot["not"] or not _is_worth(value) or _goes_on(text[begin - 1:begin], value[0]) or _goes_on(text[end:end + 1], value[-1]):
+            return None
+        if slot["number"]:
+            value = _parsed(value)
+            if not _is_number(value):
+                return None
+        wanted[slot["argument"]] = value
+    return wanted
+
+
+def _goes_on(character, edge):
+    """Say whether a letter beyond ASCII goes on with the word that a value begins or ends with."""
+    return character > "\x7f" and character.isalpha() and (edge.isalnum() or edge == "_")
+
+
 def _offers(rule, args, result):
     """Return the calls that an answer leads to, each with the number of its value."""
+    if rule["kind"] == "none":
+        return [(0, _constants(rule, {}))]
     out, number = [], 0
     elements = _select(rule["list"], result)
     if len(elements) > _MAX_NODES:
@@ -430,6 +552,7 @@ def _is_worth(value):
 _NOTHING = object()
 _MAX_TEXT = 256  # bytes of a text that is taken for a value
 _MAX_NODES = 4096  # that a path may select to be followed
+_MAX_MESSAGE = 65536  # bytes of a message that are looked at
 _MAX_KNOWN = 16384  # calls that a run remembers; beyond, nothing more is read ahead
 
 
@@ -443,4 +566,6 @@ _RULES = {}
 for _rule in map(json.loads, (
 @RULES@
 )):
+    if _rule["kind"] == "user":
+        _rule["compiled"] = re.compile(_rule["pattern"], re.ASCII)
     _RULES.setdefault(_rule["source"], []).append(_rule)

@@ -40,7 +40,8 @@ for await (const line of createInterface({ input: process.stdin })) {
     const begun = performance.now();
     let got;
     try {
-      got = { ok: await call(...step.call) };
+      if ("say" in step) own = false;
+      got = { ok: "say" in step ? await call.onUserMessage(step.say) : await call(...step.call) };
     } catch (error) {
       got = { [error.name]: error.message };
     }

@@ -99,8 +99,14 @@ for line in sys.stdin:
     out = []
     for step in request["steps"]:
         tools.begin(step)
-        name, args = step["call"]
         begun = time.monotonic()
+        if "say" in step:
+            tools.own = False
+            told = call.on_user_message(step["say"])
+            answer = {"ok": loop.run_until_complete(told) if later else told}
+            out.append({"asked": tools.asked, "got": answer, "seconds": time.monotonic() - begun})
+            continue
+        name, args = step["call"]
         if later and step.get("cancel"):
             answer = got(lambda: loop.run_until_complete(asyncio.wait_for(call(name, args), step["cancel"])))
         elif later:
