@@ -68,46 +68,31 @@ func detectFlat(h trace.Head) trace.Match {
 				return trace.Match{OK: true}
 			}
 		}
-		if build.IsKind(data, '[') {
-			inner := bytes.TrimLeft(data[1:], " \t\r\n")
-			if build.IsKind(inner, '{') && isFlatSpan(trace.NewHeadRecord(trace.NewHeadRecord(inner, true).Members["attributes"], true).Members) {
-				return trace.Match{OK: true}
-			}
+		row := trace.NewHeadRecord(build.FirstElement(data), true)
+		if isFlatSpan(trace.NewHeadRecord(row.Members["attributes"], true).Members) {
+			return trace.Match{OK: true}
 		}
 	}
 	return trace.Match{}
 }
 
 func holdsFlatSpan(list []byte) bool {
-	if !build.IsKind(list, '[') {
-		return false
-	}
-	list = bytes.TrimLeft(list[1:], " \t\r\n")
-	if !build.IsKind(list, '{') {
-		return false
-	}
-	first := trace.NewHeadRecord(list, true)
+	first := trace.NewHeadRecord(build.FirstElement(list), true)
 	return isFlatSpan(first.Members) || isRespelled(first.Members) || first.Has("request_body", "response_body")
 }
 
 // holdsTrace reports whether a list holds traces with spans of their own.
 func holdsTrace(list []byte) bool {
-	if !build.IsKind(list, '[') {
-		return false
-	}
-	list = bytes.TrimLeft(list[1:], " \t\r\n")
-	return build.IsKind(list, '{') && holdsFlatSpan(trace.NewHeadRecord(list, true).Members["spans"])
+	return holdsFlatSpan(trace.NewHeadRecord(build.FirstElement(list), true).Members["spans"])
 }
 
 // isFlatSpan reports whether an object with these members is a span.
 func isFlatSpan(members map[string][]byte) bool {
 	has := func(names ...string) bool {
-		for _, name := range names {
-			if _, ok := members[name]; ok {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(names, func(name string) bool {
+			_, ok := members[name]
+			return ok
+		})
 	}
 	switch {
 	case has("event_id") && has("event_type") && has("session_id"):
@@ -161,7 +146,11 @@ func eachFlat(raw []byte, visit func(span []byte, owner, kind string)) bool {
 				visit(span, inner, kind)
 			}) || found
 		case (name == "data" || name == "traces") && holdsTrace(value):
-			eachTrace(value, func(one []byte) { found = eachFlat(one, visit) || found })
+			each(value, func(one []byte) {
+				if build.HasMember(one, "spans") {
+					found = eachFlat(one, visit) || found
+				}
+			})
 		case rowLists[name] && holdsFlatSpan(value):
 			each(value, func(span []byte) {
 				visit(span, "", "")

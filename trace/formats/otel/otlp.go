@@ -7,6 +7,7 @@ package otel
 
 import (
 	"bytes"
+	"slices"
 	"time"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
@@ -41,12 +42,7 @@ var OTLP = trace.Format{
 }
 
 func marksAgent(name []byte) bool {
-	for _, mark := range spantree.AgentMarks {
-		if bytes.HasPrefix(name, []byte(mark)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(spantree.AgentMarks, func(mark string) bool { return bytes.HasPrefix(name, []byte(mark)) })
 }
 
 func detectOTLP(h trace.Head) trace.Match {
@@ -227,24 +223,13 @@ func eachOfResource(raw []byte, visit func(service string, data []byte, offset i
 }
 
 // otlpService returns the name of the service of an element of resourceSpans.
-func otlpService(raw []byte) string {
-	service := ""
-	c := jsonscan.New(raw)
-	for ok := c.Object(); ok && c.Member(); {
-		if string(c.Key()) != "resource" {
-			continue
+func otlpService(raw []byte) (service string) {
+	c := jsonscan.New(build.MemberRaw(build.MemberRaw(raw, "resource"), "attributes"))
+	eachAttribute(&c, func(key, value []byte) {
+		if string(key) == "service.name" {
+			service = string(value)
 		}
-		for ok := c.Object(); ok && c.Member(); {
-			if string(c.Key()) != "attributes" {
-				continue
-			}
-			eachAttribute(&c, func(key, value []byte) {
-				if string(key) == "service.name" {
-					service = string(value)
-				}
-			})
-		}
-	}
+	})
 	return service
 }
 

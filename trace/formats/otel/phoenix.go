@@ -1,9 +1,6 @@
 package otel
 
 import (
-	"strings"
-
-	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 )
@@ -33,12 +30,9 @@ func detectPhoenix(h trace.Head) trace.Match {
 				return trace.Match{OK: true}
 			}
 			return trace.Match{Lacks: `"context" has no "trace_id"`}
-		case r.Has("data") && strings.HasPrefix(string(r.Members["data"]), "["):
-			c := jsonscan.New(r.Members["data"])
-			if !c.Array() || !c.Element() {
-				continue
-			}
-			if build.HasMember(trace.NewHeadRecord(r.Members["data"][c.Offset():], true).Members["context"], "trace_id") {
+		case build.IsKind(r.Members["data"], '['):
+			first := trace.NewHeadRecord(build.FirstElement(r.Members["data"]), true)
+			if build.HasMember(first.Members["context"], "trace_id") {
 				return trace.Match{OK: true}
 			}
 		case r.Has("openinference.span.kind"):

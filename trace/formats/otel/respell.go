@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 )
@@ -137,15 +136,4 @@ func nestColumns(row trace.Value) []byte {
 		out = append(out, trace.Member{Name: name, Value: trace.Value{Kind: trace.Object, Members: trace.SortedMembers(members)}})
 	}
 	return trace.NewObject(out...).AppendCanonical(nil)
-}
-
-// eachTrace calls visit for every trace of a list that has spans of its own:
-// {"data": [{"traceID", "spans": [...]}]}, {"traces": [...]}.
-func eachTrace(list []byte, visit func(one []byte)) {
-	c := jsonscan.New(list)
-	for ok := c.Array(); ok && c.Element(); {
-		if one := c.Raw(); build.IsKind(one, '{') && build.HasMember(one, "spans") {
-			visit(one)
-		}
-	}
 }

@@ -86,13 +86,18 @@ func OnlyMember(object []byte, name string) (value trace.Raw, ok bool) {
 
 // MemberText returns the text of a member of an object, nil if it has none.
 func MemberText(object []byte, name string) (text []byte) {
-	c := jsonscan.New(object)
-	for ok := c.Object(); ok && c.Member(); {
-		if string(c.Key()) == name {
-			text, _ = c.Text()
-		}
-	}
+	c := jsonscan.New(MemberRaw(object, name))
+	text, _ = c.Text()
 	return text
+}
+
+// FirstElement returns what a list begins with, which may be cut short; nil if the text
+// is no list, or an empty one.
+func FirstElement(list []byte) []byte {
+	if c := jsonscan.New(list); c.Array() && c.Element() {
+		return list[c.Offset():]
+	}
+	return nil
 }
 
 // EachOwn enters the member "awo" of the object extra that c stands on, and calls

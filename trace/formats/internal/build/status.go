@@ -2,6 +2,7 @@ package build
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
@@ -37,12 +38,7 @@ func statesStatus(text []byte) bool {
 	if len(text) > 0 && text[0] == '{' {
 		return bytes.Contains(text, []byte("exit_code"))
 	}
-	for _, line := range headerLines {
-		if bytes.HasPrefix(text, line) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(headerLines, func(line []byte) bool { return bytes.HasPrefix(text, line) })
 }
 
 // statusOfHeader reads the lines that stand before the output of a command.

@@ -2,6 +2,7 @@ package message
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
 )
@@ -51,10 +52,5 @@ var callMarks = [][]byte{
 
 // WritesCalls reports whether a text looks as if the model had written calls in it.
 func WritesCalls(said []byte) bool {
-	for _, mark := range callMarks {
-		if bytes.Contains(said, mark) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(callMarks, func(mark []byte) bool { return bytes.Contains(said, mark) })
 }
