@@ -16,6 +16,7 @@ import (
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/metatool/replay"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // scripted is a call of a scripted trajectory.
@@ -396,15 +397,18 @@ func others(n int) []*trace.Trajectory {
 	return list
 }
 
-// TestSplitAuto holds that many tasks are not tested on five times.
+// TestSplitAuto holds that of many trajectories a bounded number is compiled from, once.
 func TestSplitAuto(t *testing.T) {
 	for _, test := range []struct {
 		tasks int
 		want  SplitBy
-	}{{MaxFoldedTasks, SplitFolds}, {MaxFoldedTasks + 1, SplitTask}} {
+	}{{MaxFolded, SplitFolds}, {2 * MaxFolded, SplitTask}} {
 		r := &run{runs: runsOf(lookups(test.tasks, true)...), options: Options{By: SplitAuto, Folds: 5, Share: 0.3, Meter: cost.NewMeter(cost.Options{})}, out: &Result{}}
 		if err := r.survey(); err != nil || r.out.By != test.want || r.out.Folds != len(r.splits) {
 			t.Errorf("%d tasks: %s, %d splits, %v", test.tasks, r.out.By, len(r.splits), err)
+		}
+		if train := len(Side(r.runs, r.splits[0], holdout.Train)); test.want == SplitTask && (train < MaxFolded*9/10 || train > MaxFolded*11/10) {
+			t.Errorf("%d of %d trajectories are compiled from", train, test.tasks)
 		}
 	}
 }

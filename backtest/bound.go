@@ -18,7 +18,7 @@ var Bounds = []Technique{bound(false), bound(true)}
 // bound counts the sequences of tools of the training part, and takes wherever one of them
 // is made, with all arguments known, derived or walked, what saves most turns.
 func bound(linked bool) Technique {
-	name, doc := "bound", "a bound: all sequences of tools of enough trajectories, used perfectly, every argument known before or in a result"
+	name, doc := "bound", "a bound: all sequences of tools of enough trajectories, used only where they fit, every argument known before or in a result"
 	if linked {
 		name, doc = "bound-chains", doc+"; some argument in a result"
 	}

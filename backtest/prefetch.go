@@ -124,8 +124,8 @@ func (p *Part) newReader(set prefetch.Set, evidence []stored.Evidence) *reader {
 		}
 	}
 	r.notes = []string{
-		"only tools that rules, annotations or else names say to read are read ahead, and what was read counts for nothing once another tool is called",
-		"what reads in vain return is not recorded: their tokens are the mean of their tool, and how many reads of the second level they lead to is the mean of the training part",
+		"only tools that rules, annotations or else names say to read are prefetched, and what was read counts for nothing once another tool is called",
+		"what wasted reads return is not recorded: their tokens are the mean of their tool, and how many reads of the second level they lead to is the mean of the training part",
 	}
 	return r
 }

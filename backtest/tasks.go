@@ -14,16 +14,16 @@ type SplitBy string
 
 // The ways of splitting. The zero value is SplitAuto.
 const (
-	SplitAuto  SplitBy = "auto"  // SplitFolds of up to MaxFoldedTasks, else SplitTask
+	SplitAuto  SplitBy = "auto"  // SplitFolds of up to MaxFolded trajectories, else SplitTask
 	SplitFolds SplitBy = "kfold" // every task is tested on once, compiled from the others
 	SplitTask  SplitBy = "task"  // a share of the tasks is tested on
 	SplitTime  SplitBy = "time"  // the last part is tested on
 )
 
-// MaxFoldedTasks is up to how many tasks SplitAuto tests on each of them. Beyond,
-// what the choice of tasks leaves uncertain is little on a share of them, too, and
-// compiling once is five times as fast.
-const MaxFoldedTasks = 2000
+// MaxFolded is up to how many trajectories SplitAuto tests on each task in turn. Of more, that
+// many are compiled from, once, and the others are tested on: what the choice of tasks leaves
+// uncertain is little then.
+const MaxFolded = 2000
 
 // survey looks at everything once: which tasks there are, and what tokens are fitted on.
 func (r *run) survey() error {
@@ -69,8 +69,8 @@ func (r *run) survey() error {
 		r.learnTokens(len(tasks))
 	}
 	if o.By == SplitAuto {
-		if o.By = SplitFolds; len(tasks) > MaxFoldedTasks {
-			o.By = SplitTask
+		if o.By = SplitFolds; len(r.runs) > MaxFolded {
+			o.By, o.Share = SplitTask, 1-float64(MaxFolded)/float64(len(r.runs))
 		}
 	}
 	r.out.By = o.By

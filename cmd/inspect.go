@@ -249,9 +249,9 @@ func trust(calls int, doubts []completeness.Doubt) string {
 	}
 	switch {
 	case len(grave) > 0:
-		return "Do not trust the counts before you have looked: " + cli.Doubts(doubts) + ". It affects " + affects(grave) + "."
+		return "Check these counts before you trust them: " + cli.Doubts(doubts) + ". It affects " + affects(grave) + "."
 	case len(small) > 0:
-		return "The counts are to be trusted but for a small part: " + cli.Doubts(small) + ". It affects " + affects(small) + "."
+		return "The counts are right but for a small part: " + cli.Doubts(small) + ". It affects " + affects(small) + "."
 	case calls == 0:
 		return "No call was read. The traces hold none, or in a form that awo does not know."
 	}

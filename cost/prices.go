@@ -42,7 +42,7 @@ func (p *Price) USD(fresh, cached, write, output int64) float64 {
 	return (float64(fresh)*p.Input + float64(cached)*c + float64(write)*w + float64(output)*p.Output) / 1e6
 }
 
-// Doubt says what speaks against the price, as its source ends: "second hand" if a list
+// Doubt says why the price may be wrong, as its source ends: "third party" if a list
 // quotes the provider, "not verified" if it is from memory, else "".
 func (p *Price) Doubt() string {
 	for _, doubt := range Doubts {
@@ -53,8 +53,11 @@ func (p *Price) Doubt() string {
 	return ""
 }
 
+// ThirdParty is the doubt about a price that a list quotes from the provider.
+const ThirdParty = "third party"
+
 // Doubts are what Price.Doubt may say.
-var Doubts = []string{"second hand", "not verified"}
+var Doubts = []string{ThirdParty, "not verified"}
 
 // forAnHour returns what tokens written to a cache cost beyond that because they are kept
 // for an hour. Of Anthropic's models a write for five minutes is 1.25

@@ -157,7 +157,7 @@ func TestSources(t *testing.T) {
 	}
 	primary := regexp.MustCompile(`^https://(platform\.claude\.com|www\.anthropic\.com|openai\.com|platform\.openai\.com|ai\.google\.dev|cloud\.google\.com)/`)
 	for _, s := range sources {
-		if !primary.MatchString(s[1]) && !strings.HasSuffix(s[1], "(second hand)") {
+		if !primary.MatchString(s[1]) && !strings.HasSuffix(s[1], "(third party)") {
 			t.Errorf("%s is no page of a provider, and does not say so", s[1])
 		}
 	}

@@ -63,7 +63,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	who, in := h.bearer(r)
 	switch {
 	case !h.host(r.Host):
-		http.Error(w, "this host is not served here", http.StatusForbidden)
+		http.Error(w, "unknown host", http.StatusForbidden)
 		return
 	case !h.origin(r):
 		http.Error(w, "this origin is not let in", http.StatusForbidden)

@@ -15,7 +15,7 @@ var sectionOrders = reportSection{
 var sectionTests = reportSection{
 	heading: "Does one more call of memory help?",
 	about: "Each row asks whether looking one call further back says more about the next call, or whether what it seems to say is chance. " +
-		"A small p speaks against chance; the percentage says how much it helps, which is what matters when there are many calls.",
+		"A small p is not chance; the percentage says how much it helps, which is what matters when there are many calls.",
 	blocks: func(r *reportInput) []report.Block {
 		if len(r.found.analysis.Tests) == 0 || r.found.analysis.Distinct < 2 {
 			return nil

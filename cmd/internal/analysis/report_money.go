@@ -14,7 +14,7 @@ import (
 
 var sectionSaving = reportSection{
 	heading: "What it would save",
-	about: "Calls that agents keep making one after the other can be made at once by one tool, a meta-tool, and then the model is asked fewer times; here such tools, and other ways to ask it less, were made from one part of the tasks and tried on runs of tasks that they had not seen. " +
+	about: "Calls that agents keep making one after the other can be made by one tool, a meta-tool, and then the model is asked fewer times; here such tools, and other ways to ask it less, were made from one part of the tasks and tried on runs of tasks that they had not seen. " +
 		"All figures are upper bounds: an agent would have to choose the new tool every time, and to go on as it did in the recording.",
 	figures: []string{"backtest-turns", "backtest-money"},
 	blocks: func(r *reportInput) []report.Block {

@@ -104,7 +104,14 @@ func (j *Job) doubtedPrices(shown func() bool) string {
 		if more := len(d.models) - 3; more > 0 {
 			names += fmt.Sprintf(" and %d more", more)
 		}
-		parts = append(parts, report.Escape(names)+" "+d.kind)
+		price, what := "price", "is "+d.kind
+		if d.kind == cost.ThirdParty {
+			what = "comes from a " + d.kind
+		}
+		if len(d.models) > 1 {
+			price, what = "prices", strings.Replace(strings.Replace(what, "is ", "are ", 1), "comes", "come", 1)
+		}
+		parts = append(parts, fmt.Sprintf("The %s of %s %s.", price, report.Escape(names), what))
 	}
-	return "Prices: " + strings.Join(parts, "; ") + "."
+	return strings.Join(parts, " ")
 }

@@ -59,9 +59,9 @@ Intervals hold if one looks once; --look adds wider ones that hold however often
 	}
 	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UsePrices)
 	f := c.Flags()
-	f.String("tools", "", "look for the places of the meta-tools in this `FOLDER`, and for what its rules of reads ahead promise")
+	f.String("tools", "", "look for the places of the meta-tools in this `FOLDER`, and for what its prefetch rules promise")
 	f.StringSlice("transcripts", nil, "join the agent's own records of the sessions: `FILES` or folders")
-	f.String("estimate", "", "set what was realised beside the back-test in this `FILE` (awo backtest --format json)")
+	f.String("estimate", "", "compare what was realised with the back-test in this `FILE` (awo backtest --format json)")
 	f.String("technique", "", "with --estimate: the `NAME` of the technique whose prediction counts (default patterns if meta-tools were served, else prefetch)")
 	f.Bool("look", false, "also intervals that hold however often one looks")
 	return cli.Work(a, c, run)

@@ -29,7 +29,7 @@ func extractionDocument(in *cli.Intake, o Options, out *extraction) *report.Docu
 			d.Add(report.Short(writtenWords(o)))
 		}
 		if len(out.findings) > 0 {
-			d.Add(report.Short("First mend this: " + cli.FindingName(&out.findings[0]) + "."))
+			d.Add(report.Short("Fix this first: " + cli.FindingName(&out.findings[0]) + "."))
 		}
 		d.Add(report.ShortTable{Table: shortTable(out)})
 		d.Details()

@@ -141,7 +141,7 @@ func conditionWords(r *stored.Rule) string {
 		words += ", once " + strings.Join(r.Source.Trust, " or ") + " has succeeded"
 	}
 	if r.Depth == 2 {
-		words += ", also after a read ahead"
+		words += ", also after a prefetched answer"
 	}
 	return words
 }

@@ -120,18 +120,18 @@ var verdictWords = map[string]string{
 
 // readsTable lists the rules.
 func (out *verification) readsTable() *report.Table {
-	table := report.TableOf("prefetch", "Reads ahead", out.reads, []report.Column{
+	table := report.TableOf("prefetch", "Prefetched reads", out.reads, []report.Column{
 		{Key: "id", Title: "rule", Max: 60},
 		{Key: "offered"},
 		{Key: "used"},
-		{Key: "in_vain", Title: "in vain"},
+		{Key: "in_vain", Title: "wasted"},
 		{Key: "stale"},
 		{Key: "use", Title: "share", Share: true, Range: "95 %"},
 		{Key: "predicted", Unit: "%", Align: report.Right, Cell: report.By(func(r *verifiedRule) report.Cell { return report.Share(r.Predicted.Value, 1) })},
 		{Key: "predicted_interval", Title: "predicted 95 %", Interval: true, Align: report.Right, Cell: report.By(func(r *verifiedRule) report.Cell { return report.ShareRange(r.Predicted.Interval, 1) })},
 		{Key: "verdict", Cell: report.By(func(r *verifiedRule) report.Cell { return report.Text(verdictWords[r.Verdict]) })},
 	})
-	table.Note("Offered are the values that answers hold and the rule would read; used are those that the agent then asked for, while nothing was called that may have changed them (else stale, and in vain). Intervals are over tasks. Each rule is counted for itself.")
+	table.Note("Offered are the values that answers hold and the rule would read; used are those that the agent then asked for, while nothing was called that may have changed them (else outdated, and wasted). Intervals are over tasks. Each rule is counted for itself.")
 	if out.Prefetch != nil {
 		table.Note("Within prediction: both intervals overlap. A rule fails if the upper end of its interval is below %.2f, the share from which it was taken.", out.Prefetch.Threshold)
 	}

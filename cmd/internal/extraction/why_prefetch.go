@@ -40,7 +40,7 @@ func whyRule(d *report.Document, one []stored.Rule) {
 	}
 	used, counted := e.TokensUsed.Value()
 	if vain, also := e.TokensVain.Value(); counted && also {
-		lines = append(lines, fmt.Sprintf("A result of %s has %.0f tokens on average, in all its calls; for each value offered %.0f are read in vain.", tool, used, vain))
+		lines = append(lines, fmt.Sprintf("A result of %s has %.0f tokens on average, in all its calls; for each value offered %.0f are wasted.", tool, used, vain))
 	}
 	d.Section("What it rests on", report.Paragraph(strings.Join(lines, " ")))
 	if others := otherArguments(r); len(others) > 0 {
@@ -53,14 +53,14 @@ func whatRuleDoes(r *stored.Rule) string {
 	tool, given := report.Escape(r.Target.Tool), report.Escape(strings.Join(givenArguments(r), ", "))
 	switch {
 	case r.Source.Kind == "user":
-		return fmt.Sprintf("When a message of the user holds values that look like %s, %s is called ahead with them as %s: %s.",
+		return fmt.Sprintf("When a message of the user holds values that look like %s, %s is prefetched with them as %s: %s.",
 			report.Escape(strings.TrimPrefix(valueWords(r), "message: ")), tool, given, report.Escape(conditionWords(r)))
 	case r.Source.Kind == "none" && r.Source.Tool == "":
-		return fmt.Sprintf("At the beginning of a session %s is called ahead.", tool)
+		return fmt.Sprintf("At the beginning of a session %s is prefetched.", tool)
 	case r.Source.Kind == "none":
-		return fmt.Sprintf("When %s has answered, %s is called ahead: %s.", report.Escape(r.Source.Tool), tool, conditionWords(r))
+		return fmt.Sprintf("When %s has answered, %s is prefetched: %s.", report.Escape(r.Source.Tool), tool, conditionWords(r))
 	}
-	return fmt.Sprintf("When %s has answered, %s is called ahead with the values at %s as %s: %s.",
+	return fmt.Sprintf("When %s has answered, %s is prefetched with the values at %s as %s: %s.",
 		report.Escape(r.Source.Tool), tool, report.Escape(r.Source.Path), given, conditionWords(r))
 }
 

@@ -70,6 +70,6 @@ func AgentsTable(list []Agent) *report.Table {
 		{Key: "calling_turns_saved", From: "saves.calling_turns", Title: "turns saved", Digits: report.Whole},
 		{Key: "usd", From: "saves.usd", Title: "saved", Unit: "USD", Digits: 4},
 	})
-	table.Note("Each is compiled and tested for itself, and pays for what it is offered alone; all other figures are sums. Agents are told apart by the tools that they could see: those of their definitions, or else those that are called together.")
+	table.Note("Each is compiled and tested for itself, and pays for what it is offered alone; all other figures are sums. Agents are distinguished by the tools that they could see: those of their definitions, or else those that are called together.")
 	return table.IfAny()
 }

@@ -56,7 +56,7 @@ The rules are a first draft: read them, and ask other traces with
 	f := c.Flags()
 	f.Bool("explain", false, "say all that was measured of each rule, and what was rejected")
 	f.String("out", "", "write the rules into this `FILE`")
-	f.Float64("max-contradictions", 0.01, "the largest share of observations that may speak against a rule, from 0 to 1")
+	f.Float64("max-contradictions", 0.01, "the largest share of observations that may contradict a rule, from 0 to 1")
 	return cli.Work(a, c, suggestRules)
 }
 

@@ -73,7 +73,7 @@ type options struct {
 func New(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve --servers FILE",
-		Short: "Stand between an agent and its MCP servers: run meta-tools, read ahead, record",
+		Short: "Stand between an agent and its MCP servers: run meta-tools, prefetch reads, record",
 		Long: `Be an MCP server in front of your own: every tool, prompt and resource of theirs is
 there under its name, and what is called and answered passes as it was written. With
 --record each session becomes a file, which extract and compare read.

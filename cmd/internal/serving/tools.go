@@ -28,7 +28,7 @@ func addTools(f *pflag.FlagSet) {
 	f.StringSlice("pin", nil, "list these `TOOLS` with --lazy")
 	f.String("definitions", "", "tool_register answers the definitions in this `FOLDER`, which awo register --out wrote, where they agree with the servers'")
 	f.String("subset", "", "list the tools in this `FILE` alone (subset.*.allow.json of awo tools subset --out)")
-	f.String("predict", "", "make reads ahead that the snapshot in this `FILE` predicts (awo snapshot build), too")
+	f.String("predict", "", "also make reads that the snapshot in this `FILE` predicts (awo snapshot build)")
 	f.Duration("timeout", time.Minute, "give up on a step of a meta-tool after this `TIME`")
 	f.Duration("deadline", 5*time.Minute, "give up on a meta-tool after this `TIME`")
 	f.Int("max-calls", 100, "how `MANY` calls a meta-tool may make")

@@ -28,7 +28,7 @@ func (o graphFrom) graph(j *cli.Job, files []string) (*world, *toolgraph.Graph, 
 		return build(j, o.sourceOptions, files, false)
 	}
 	if len(files) > 0 || len(o.Catalog) > 0 || o.Links != "" {
-		return nil, nil, cli.Usagef("--graph names a graph that is built: name no traces, catalogues or links beside it")
+		return nil, nil, cli.Usagef("--graph names a graph that is built: give it without traces, catalogues and links")
 	}
 	g, err := readGraph(j, o.Graph)
 	return &world{}, g, err

@@ -55,7 +55,7 @@ func NewBacktest(a *cli.App) *cobra.Command {
 there: model calls, calling turns, tokens and money, for every technique.
 
 Tasks are split, not trajectories: --split kfold tests on every task once, task holds out
---test-share of them, time tests on the last part. auto is kfold of up to 2,000 tasks, and
+--test-share of them, time tests on the last part. auto is kfold of up to 2,000 trajectories, and
 else task. A meta-tool saves turns only where its replay makes the recorded calls and its
 inputs were known before. All figures are upper bounds: an agent has to choose the meta-tool.
 

@@ -94,7 +94,7 @@ var techniqueWords = map[string]string{
 	"patterns":  "meta-tools from frequent patterns",
 	"register":  "tools defined when they are needed",
 	"inertia":   "calls predicted, made without the model",
-	"prefetch":  "reads made ahead",
+	"prefetch":  "prefetched reads",
 
 	"prefetch-result":  "values of earlier answers alone",
 	"prefetch-user":    "values of the user's messages alone",
@@ -234,19 +234,19 @@ func blindTable(out Backtest) *report.Table {
 	if len(offers) == 0 {
 		return nil
 	}
-	table := report.TableOf("blind", "Held out: meta-tools used blindly, and chosen perfectly", offers, []report.Column{
+	table := report.TableOf("blind", "Held out: meta-tools always used, and used only where they fit", offers, []report.Column{
 		{Key: "technique", Words: true},
 		{Key: "moments"},
 		{Key: "precision", Unit: "%"},
 		{Key: "precision", From: "intervals.precision", Title: "95 %", Share: true},
-		{Key: "calling_turns_saved", From: "blind.calling_turns_saved", Title: "turns saved blindly"},
-		{Key: "calling_turns_saved", Title: "perfectly"},
+		{Key: "calling_turns_saved", From: "blind.calling_turns_saved", Title: "turns saved, always used"},
+		{Key: "calling_turns_saved", Title: "only where they fit"},
 		{Key: "extra_reads", From: "blind.extra_reads", Title: "extra reads"},
 		{Key: "extra_writes", From: "blind.extra_writes", Title: "extra writes"},
-		{Key: "money_saved", From: "blind.money_saved", Title: "saved blindly", Unit: "USD", Digits: 4},
-		{Key: "cost_saved_usd", Title: "perfectly", Unit: "USD", Digits: 4},
+		{Key: "money_saved", From: "blind.money_saved", Title: "saved, always used", Unit: "USD", Digits: 4},
+		{Key: "cost_saved_usd", Title: "only where they fit", Unit: "USD", Digits: 4},
 	})
-	table.Note("Blindly: a meta-tool is called whenever its first call is wanted and what else it takes is known (a moment); of several that whose moments are worth most in the training part. Precision: how often the rest of its calls followed. Where it did not, reads in vain stay in the context, and a use that ends early costs a model call. Perfectly: only where it saves a turn.")
+	table.Note("Always used: a meta-tool is called whenever its first call is wanted and what else it takes is known (a moment); of several that whose moments are worth most in the training part. Precision: how often the rest of its calls followed. Where it did not, wasted reads stay in the context, and a use that ends early costs a model call. Only where they fit: only where it saves a turn.")
 	return table
 }
 
@@ -261,7 +261,7 @@ func readsTable(out Backtest) *report.Table {
 	if len(ahead) == 0 {
 		return nil
 	}
-	table := report.TableOf("reads", "Held out: reads ahead", ahead, []report.Column{
+	table := report.TableOf("reads", "Held out: prefetched reads", ahead, []report.Column{
 		{Key: "technique", Words: true},
 		{Key: "rules", Title: "rules", Digits: 1},
 		{Key: "reads_ahead", Title: "reads"},
