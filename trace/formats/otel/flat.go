@@ -120,21 +120,13 @@ func eachFlat(raw []byte, visit func(span []byte, owner, kind string)) bool {
 		}
 	}
 	found := false
-	each := func(list []byte, use func(element []byte)) {
-		c := jsonscan.New(list)
-		for ok := c.Array(); ok && c.Element(); {
-			if element := c.Raw(); build.IsKind(element, '{') {
-				use(element)
-			}
-		}
-	}
 	c := jsonscan.New(raw)
 	for ok := c.Object(); ok && c.Member(); {
 		name := string(c.Key())
 		kind, list := flatLists[name]
 		switch value := c.Raw(); {
 		case list && build.IsKind(value, '['):
-			each(value, func(span []byte) {
+			build.ObjectsIn(value, func(span []byte) {
 				visit(span, owner, kind)
 				found = true
 			})
@@ -146,18 +138,18 @@ func eachFlat(raw []byte, visit func(span []byte, owner, kind string)) bool {
 				visit(span, inner, kind)
 			}) || found
 		case (name == "data" || name == "traces") && holdsTrace(value):
-			each(value, func(one []byte) {
+			build.ObjectsIn(value, func(one []byte) {
 				if build.HasMember(one, "spans") {
 					found = eachFlat(one, visit) || found
 				}
 			})
 		case rowLists[name] && holdsFlatSpan(value):
-			each(value, func(span []byte) {
+			build.ObjectsIn(value, func(span []byte) {
 				visit(span, "", "")
 				found = true
 			})
 		case name == "data" && build.IsKind(value, '['):
-			each(value, func(element []byte) {
+			build.ObjectsIn(value, func(element []byte) {
 				if span := build.MemberRaw(element, "attributes"); build.IsKind(span, '{') {
 					visit(span, owner, "")
 					found = true

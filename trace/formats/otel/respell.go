@@ -15,6 +15,7 @@ import (
 //	{"traceId", "id", "parentId", "timestamp", "duration"}         Zipkin, the console of OpenTelemetry's JavaScript
 //	{"context.trace_id", "context.span_id", "attributes.llm.x"}    data frames of Phoenix
 //	{"@message": "..."}, {"message": "..."}                        CloudWatch, whose text is the span
+//	{"event", "span": {...}}                                       a processor that notes starts and ends
 
 // isRespelled reports whether an object with these members is such a span.
 func isRespelled(members map[string][]byte) bool {
@@ -28,7 +29,8 @@ func isRespelled(members map[string][]byte) bool {
 	return messageSpan(members) != nil
 }
 
-// messageSpan returns the span that is the text of a log line, nil if that is none.
+// messageSpan returns the span that is the text of a log line, or the object of an event;
+// nil if that is none.
 func messageSpan(members map[string][]byte) []byte {
 	for _, name := range []string{"@message", "message"} {
 		text := members[name]
@@ -39,6 +41,9 @@ func messageSpan(members map[string][]byte) []byte {
 		if build.IsKind(inner, '{') && isFlatSpan(trace.NewHeadRecord(inner, false).Members) {
 			return inner
 		}
+	}
+	if span := members["span"]; members["event"] != nil && isFlatSpan(trace.NewHeadRecord(span, false).Members) {
+		return span
 	}
 	return nil
 }

@@ -1,8 +1,9 @@
 package build
 
 import (
-	"github.com/awo-dev/awo/internal/jsonscan"
+	"slices"
 
+	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -40,20 +41,22 @@ func EachObject(object []byte, use func(name string, raw []byte), names ...strin
 	c := jsonscan.New(object)
 	for ok := c.Object(); ok && c.Member(); {
 		name := string(c.Key())
-		for _, want := range names {
-			if name != want || !c.Array() {
-				continue
-			}
+		if slices.Contains(names, name) && c.Kind() == jsonscan.Array {
 			found = true
-			for c.Element() {
-				if raw := c.Raw(); len(raw) > 0 && raw[0] == '{' {
-					use(name, raw)
-				}
-			}
-			break
+			ObjectsIn(c.Raw(), func(raw []byte) { use(name, raw) })
 		}
 	}
 	return found
+}
+
+// ObjectsIn calls use with every object of a list.
+func ObjectsIn(list []byte, use func(object []byte)) {
+	c := jsonscan.New(list)
+	for ok := c.Array(); ok && c.Element(); {
+		if raw := c.Raw(); IsKind(raw, '{') {
+			use(raw)
+		}
+	}
 }
 
 // HasMember reports whether a text, which may be cut short, begins as an object
