@@ -124,7 +124,7 @@ var (
 		},
 		"serve": {"serve --servers mcp.json --check"},
 		"tools": {
-			"tools graph {in} --out world", 
+			"tools graph {in} --out world",
 			"tools path mail_search --graph world/graph.json", "tools path mail_search --graph world/graph.json --format json",
 			"tools path mail_search --substitutes --graph world/graph.json", "tools subset {in} --out subset",
 			"tools path --recover path.json --failed mail_login --graph world/graph.json",
