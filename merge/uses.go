@@ -19,10 +19,6 @@ type application struct {
 	nameLen       int // of label texts
 }
 
-// isDecisive reports whether the call would be another one without the rule, as
-// far as one rule can tell.
-func (a *application) isDecisive() bool { return a.by == nil && !a.idle }
-
 // uses are the rules that are about one call, in the order of the stages.
 type uses struct {
 	list []application
