@@ -295,11 +295,15 @@ func headLines(body []byte, whole bool) []HeadRecord {
 	return records
 }
 
-// headValues reads values with white space and commas between them.
+// headValues reads values with white space, commas and literal newlines between them.
 func headValues(body []byte, whole bool) []HeadRecord {
 	var records []HeadRecord
 	for len(records) < MaxHeadRecords {
 		body = bytes.TrimLeft(body, " \t\r\n,")
+		if after, found := bytes.CutPrefix(body, literalNewline); found {
+			body = after
+			continue
+		}
 		if len(body) == 0 || !startsValue(body[0]) {
 			break
 		}

@@ -48,6 +48,9 @@ func TestContainers(t *testing.T) {
 		{"CRLF, blank lines and space", "\r\n{\"calls\":[\"a\"]}\r\n\r\n \t \r\n  {\"calls\":[\"b\"]} \r\n", []string{
 			"-:2 at -:2:1 +2 calls [a]", "-:5 at -:5:3 +28 calls [b]",
 		}},
+		{"literal newlines", `{"calls":["a"]}\n{"calls":["b"]} \n` + "\n", []string{
+			"-:1:1 at -:1:1 +0 calls [a]", "-:1:18 at -:1:18 +17 calls [b]",
+		}},
 		{"byte order mark", "\xef\xbb\xbf{\"calls\":[\"a\"]}\n", []string{"-:1 at -:1:1 +3 calls [a]"}},
 		{"truncated last line", `{"calls":["a"]}` + "\n" + `{"calls":["b"`, []string{
 			"-:1 at -:1:1 +0 calls [a]", "error -:2:14: json-truncated: the record ends too early",

@@ -137,6 +137,22 @@ func (s *splitter) skipLine() bool {
 	}
 }
 
+// literalNewline stands between records whose program wrote a backslash and an n for the
+// end of a line.
+var literalNewline = []byte(`\n`)
+
+// literalNewline consumes a literal newline, and reports whether there was one.
+func (s *splitter) literalNewline() bool {
+	for len(s.w.rest()) < len(literalNewline) && s.w.more() {
+		continue
+	}
+	found := bytes.HasPrefix(s.w.rest(), literalNewline)
+	if found {
+		s.w.advance(len(literalNewline))
+	}
+	return found
+}
+
 // values yields the values of the input, of an array its elements unless whole.
 func (s *splitter) values(whole bool) {
 	s.w.skipMark()
@@ -154,6 +170,7 @@ func (s *splitter) values(whole bool) {
 			if !s.value() {
 				return
 			}
+		case s.literalNewline():
 		default:
 			if !s.resume(0, "only JSON values can stand here") {
 				return
