@@ -83,7 +83,7 @@ func (s *Span) byConvention() (Kind, bool) {
 	switch {
 	case len(s.Text("gcp.vertex.agent.llm_request")) > 2:
 		return SpanModel, true
-	case s.Text("gen_ai.tool.name", "ai.toolCall.name", "lk.function_tool.name") != "":
+	case s.Text("gen_ai.tool.name", "ai.toolCall.name", "lk.function_tool.name") != "", s.Text("tool.name") != "" && s.Text("tool.input") != "":
 		return SpanTool, true
 	case s.Text("gen_ai.request.model", "gen_ai.response.model") != "" && s.Text("gen_ai.system", "gen_ai.provider.name") != "":
 		return SpanModel, true
@@ -226,7 +226,7 @@ func (s *Span) agentName() string {
 // tool.parameters is a schema in some instrumentations and the arguments in others.
 var argumentAttributes = []string{
 	"gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args", "ai.toolCall.args", "ai.toolCall.input", "mcp.request.argument",
-	"traceloop.entity.input", "ioa_observe.entity.input", "tool_arguments", "lk.function_tool.arguments", "input.value", "mlflow.spanInputs", "input",
+	"traceloop.entity.input", "ioa_observe.entity.input", "tool_arguments", "lk.function_tool.arguments", "tool.input", "input.value", "mlflow.spanInputs", "input",
 }
 
 // args returns the arguments that a tool was called with.
@@ -257,7 +257,7 @@ func (s *Span) args() (args trace.Raw, id []byte) {
 // resultAttributes hold what a tool has returned.
 var resultAttributes = []string{
 	"gen_ai.tool.call.result", "gcp.vertex.agent.tool_response", "ai.toolCall.result", "ai.toolCall.output", "mcp.response.value",
-	"traceloop.entity.output", "ioa_observe.entity.output", "tool_response", "lk.function_tool.output", "output.value", "mlflow.spanOutputs", "output",
+	"traceloop.entity.output", "ioa_observe.entity.output", "tool_response", "lk.function_tool.output", "tool.output", "output.value", "mlflow.spanOutputs", "output",
 }
 
 // result returns what a tool has returned.
