@@ -97,7 +97,6 @@ func convert(j *cli.Job, o convertOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close()
 	if o.To != "calls" {
 		in.Statuses = nil // what is written is what was recorded
 	}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -71,10 +70,8 @@ func TestAntiMetaToolsAreNamed(t *testing.T) {
 		return string(out)
 	}
 	text := awo("extract", "runs.jsonl", "--out", "tools", "--details")
-	for _, want := range []string{"Anti-meta-tools: they fail more often than their parts", "fails-more-often", `then_parcel +60 +24 +24 +40\.0 +\[28\.6, 53\.6\] +5\.0 `} {
-		if !regexp.MustCompile(want).MatchString(text) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
+	if !strings.Contains(text, "36 of 36  fails-more-often") {
+		t.Errorf("not why in\n%s", text)
 	}
 	var list emit.CandidatesJSON
 	candidates, err := os.ReadFile(filepath.Join(dir, "tools", emit.CandidatesName))

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"
@@ -75,24 +74,16 @@ type strategy struct {
 }
 
 func graph(j *cli.Job, o graphOptions, files []string) error {
-	set, err := j.Rules(j.RuleFile)
-	if err != nil {
-		return err
-	}
 	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}
-	defer in.Close()
 	in.Needs = []string{completeness.CapabilitySequences}
-	merger := merge.NewMerger(set, merge.Options{Table: true, NoWalks: true})
-	for t, err := range in.All() {
-		if err != nil {
-			return err
-		}
-		merger.Add(t)
+	merger := merge.NewMerger(j.Set, merge.Options{Table: true, NoWalks: true})
+	if err := in.Each(merger.Add); err != nil {
+		return err
 	}
-	if err := in.Refuse(set); err != nil {
+	if err := in.Refuse(j.Set); err != nil {
 		return err
 	}
 	merged := merger.Merged()
@@ -100,12 +91,12 @@ func graph(j *cli.Job, o graphOptions, files []string) error {
 	if err != nil || written.stdout { // the graph itself was asked for on the standard output
 		return err
 	}
-	return j.Result(graphDocument(in, merged.Table, set, written.notes))
+	return j.Result(graphDocument(in, merged.Table, j.Set, written.notes))
 }
 
 func graphDocument(in *cli.Intake, strategies []merge.StrategyStatistics, set *rules.Set, notes []string) *report.Document {
 	d := &report.Document{Title: "State graph", Answer: graphAnswer(strategies, set != nil), Figures: graphFigures{in.JSON()}}
-	d.Add(in.Brief())
+	d.Add(in.Summary())
 	rows := cli.Map(strategies, func(s *merge.StrategyStatistics) strategy { return strategy{*s, s.MeanInDegree()} })
 	table := report.TableOf("strategies", "", rows, []report.Column{
 		{Key: "strategy", Words: true},
@@ -126,8 +117,6 @@ func graphDocument(in *cli.Intake, strategies []merge.StrategyStatistics, set *r
 	table.NoteIf(set == nil, "No rules were given (--rules FILE), so nothing is merged beyond the prefix tree.")
 	d.Add(table)
 	d.Add(report.List(notes))
-	d.Details()
-	d.Section("What was read", in.Summary())
 	return d
 }
 
@@ -185,8 +174,7 @@ func writeGraphs(j *cli.Job, merged *merge.Merged, o graphOptions) (written, err
 			j.Printf("%s", b.Bytes())
 			continue
 		}
-		dir, name := cli.SplitOut(e.file)
-		if err := emit.Write(dir, []emit.File{{Name: name, Data: b.Bytes()}}); err != nil {
+		if err := cli.WriteFile(e.file, b.Bytes()); err != nil {
 			return w, err
 		}
 		note := fmt.Sprintf("%s: the graph with all rules", e.file)

@@ -61,14 +61,10 @@ type inspectedTool struct {
 }
 
 func inspect(j *cli.Job, o inspectOptions, files []string) error {
-	if _, err := j.Rules(j.RuleFile); err != nil {
-		return err
-	}
 	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}
-	defer in.Close()
 	in.Facts, in.SaysDoubts = &completeness.Facts{}, true
 	for _, err := range in.All() {
 		if err != nil {
@@ -102,9 +98,8 @@ const filesShown = 15
 func inspectionDocument(in *cli.Intake, c *completeness.Facts) *report.Document {
 	out, capabilities, doubts := inspectionFigures(in, c), c.Capabilities(), c.Tally.Doubts()
 	d := &report.Document{Title: "What is in these traces", Answer: inspectionAnswer(in, capabilities, doubts), Figures: out}
-	d.Add(in.Brief(), lacking(capabilities), inspectedTools(c.Tools()).IfAny())
+	d.Add(in.Summary(), lacking(capabilities), inspectedTools(c.Tools()).IfAny())
 	d.Details()
-	d.Section("What was read", in.Summary())
 	if out.First != nil {
 		d.Add(report.Paragraph(fmt.Sprintf("Recorded between %s and %s (UTC).", out.First.Format(time.DateTime), out.Last.Format(time.DateTime))))
 	}
@@ -122,7 +117,7 @@ func inspectionDocument(in *cli.Intake, c *completeness.Facts) *report.Document 
 		{Key: "reason", Title: "what that means", Max: 60, Wrap: true, Words: true},
 	}))
 	files := report.TableOf("files", "", in.Reader.Counts().Files, []report.Column{
-		{Key: "file", Max: 60, File: true},
+		{Key: "file", Max: 60},
 		{Key: "format", Cell: report.By(func(f *trace.FileCounts) report.Cell {
 			if f.Format == "" {
 				return report.Missing("not recognised")

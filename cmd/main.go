@@ -34,7 +34,7 @@ func Main() int {
 		StderrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 	}
 	if a.StdoutTerminal {
-		a.StdoutColumns, a.StdoutRows, _ = term.GetSize(int(os.Stdout.Fd())) // 0 with an error
+		a.StdoutColumns, _, _ = term.GetSize(int(os.Stdout.Fd())) // 0 with an error
 	}
 	if os.Getenv("GOGC") == "" {
 		cli.TuneCollector()

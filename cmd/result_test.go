@@ -27,7 +27,7 @@ var printed = []string{
 	"help config analyze",
 	"formats --where",
 	"inspect office/trajectories.jsonl.gz",
-	"show office/trajectories.jsonl.gz run-000003 --tools $TOOLS --rules office/rules.yaml",
+	"show office/trajectories.jsonl.gz run-000003 --rules office/rules.yaml",
 	"show office/trajectories.jsonl.gz --find status==\"failed\"",
 	"show office/trajectories.jsonl.gz --sample 20",
 	"graph office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml",

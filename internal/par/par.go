@@ -32,6 +32,40 @@ func Map[T, R any](workers int, in iter.Seq[T], f func(T) R) iter.Seq[R] {
 	return func(yield func(R) bool) { mapParallel(workers, in, f, yield) }
 }
 
+// Made is an x of a source and what f made of it.
+type Made[T, R any] struct {
+	From T
+	Is   R
+}
+
+// With maps as Map does what a source yields until it fails; its error is passed on in its
+// place, and f is not called.
+func With[T, R any](workers int, in iter.Seq2[T, error], f func(T) R) iter.Seq2[Made[T, R], error] {
+	type item struct {
+		made Made[T, R]
+		err  error
+	}
+	items := func(yield func(item) bool) {
+		for x, err := range in {
+			if !yield(item{Made[T, R]{From: x}, err}) {
+				return
+			}
+		}
+	}
+	return func(yield func(Made[T, R], error) bool) {
+		for i := range Map(workers, items, func(i item) item {
+			if i.err == nil {
+				i.made.Is = f(i.made.From)
+			}
+			return i
+		}) {
+			if !yield(i.made, i.err) {
+				return
+			}
+		}
+	}
+}
+
 // Each calls do for 0 to n-1, up to workers calls at once, and yields each number in order
 // when its call has ended.
 func Each(workers, n int, do func(i int)) iter.Seq[int] {

@@ -30,7 +30,7 @@ func (d *Document) writeMarkdown(w io.Writer, o Options) error {
 		}
 		for _, b := range s.Blocks {
 			switch b.(type) {
-			case Picture, Gallery, App, Short, ShortTable:
+			case Picture, Gallery, App, Short:
 				continue
 			}
 			l.gap()

@@ -67,7 +67,7 @@ type Section struct {
 }
 
 // Block is a piece of a Section: a Paragraph, a List, a Foremost, Code, a Picture, a
-// Gallery, an App or a *Table; Short and ShortTable are in short text alone.
+// Gallery, an App or a *Table; Short is in short text alone.
 type Block interface {
 	writeText(w *lines, o Options)
 	writeMarkdown(w *lines, o Options)
@@ -157,8 +157,6 @@ func saysNothing(b Block) bool {
 		return b == ""
 	case Short:
 		return b == ""
-	case ShortTable:
-		return b.Table == nil
 	case Foremost:
 		return len(b.Items) == 0
 	case List:
@@ -208,10 +206,6 @@ type Options struct {
 	Details bool // text only: details are not left out
 	Fold    bool // Markdown only: sections but the first are folded, for comments
 	Bold    bool // text only: headings are set in bold by terminal sequences
-
-	// Link returns the address of a file by its name, "" for none: text only, in columns
-	// of files. nil links nothing.
-	Link func(name string) string
 
 	brief bool // the document is written short
 }

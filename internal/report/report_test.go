@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -96,40 +95,6 @@ func TestDocument(t *testing.T) {
 func TestWriteUnknownFormat(t *testing.T) {
 	if err := sample().Write(&bytes.Buffer{}, "pdf", report.Options{}); err == nil || !strings.Contains(err.Error(), "pdf") {
 		t.Errorf("error %v, want one that names the format", err)
-	}
-}
-
-// TestFilesAreLinks says that a link takes no room and names what its text names, and that
-// nothing but the columns of files is one.
-func TestFilesAreLinks(t *testing.T) {
-	table := report.NewTable("files", "", report.Column{Key: "file", File: true}, report.Column{Key: "code"})
-	table.Add(report.Name("a.json"), report.Name("a.json"))
-	table.Add(report.Name("folder/of/a/longer/name.json"), report.Name("x"))
-	table.Add(report.Name("gone"), report.Name("y"))
-	d := &report.Document{}
-	d.Add(table)
-	link := func(name string) string {
-		if name == "gone" {
-			return ""
-		}
-		return "file:///" + name
-	}
-	var plain, linked bytes.Buffer
-	if err := d.Write(&plain, report.FormatText, report.Options{Columns: 25}); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Write(&linked, report.FormatText, report.Options{Columns: 25, Link: link}); err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(linked.String(), "\x1b]8;;file:///"); n != 2 {
-		t.Errorf("%d links, want those of two files", n)
-	}
-	if !strings.Contains(linked.String(), "\x1b]8;;file:///folder/of/a/longer/name.json\x1b\\") {
-		t.Errorf("the address of a name that was cut is not whole: %q", linked.String())
-	}
-	without := regexp.MustCompile("\x1b]8;;.*?\x1b\\\\").ReplaceAllString(linked.String(), "")
-	if without != plain.String() {
-		t.Errorf("without links\n%swant\n%s", without, plain.String())
 	}
 }
 

@@ -30,8 +30,6 @@ func sizes(b Block) (least, most int, ok bool) {
 	case *Table:
 		most = b.briefly()
 		return min(leastRows, most), most, most > 0
-	case ShortTable:
-		return sizes(b.Table)
 	case Foremost:
 		return 1, len(b.Items), true
 	}
@@ -84,7 +82,6 @@ func (d *Document) fitted(o Options) *plan {
 // length is how many lines d has by a plan.
 func (d *Document) length(o Options, p *plan) int {
 	var b bytes.Buffer
-	o.Link = nil
 	l := &lines{w: bufio.NewWriter(&b)}
 	d.writeShort(l, o, p)
 	_ = l.w.Flush() // a buffer takes all
@@ -106,10 +103,6 @@ func (p *plan) shown(at part, b Block) Block {
 	switch b := b.(type) {
 	case *Table:
 		short := *b
-		short.Brief = n
-		return &short
-	case ShortTable:
-		short := *b.Table
 		short.Brief = n
 		return &short
 	case Foremost:
@@ -205,12 +198,6 @@ func (f Foremost) list() List {
 func (f Foremost) writeText(w *lines, o Options)     { f.list().writeText(w, o) }
 func (f Foremost) writeMarkdown(w *lines, o Options) { f.list().writeMarkdown(w, o) }
 func (f Foremost) writeHTML(w *lines)                { f.list().writeHTML(w) }
-
-// ShortTable is a Table of short text; everywhere else another one says more.
-type ShortTable struct{ *Table }
-
-func (ShortTable) writeMarkdown(*lines, Options) {}
-func (ShortTable) writeHTML(*lines)              {}
 
 // oneLine joins names as long as they fit into one line behind what is before them.
 func oneLine(before string, names []string, width int) string {

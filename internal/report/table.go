@@ -52,7 +52,6 @@ type Column struct {
 	From    string // the member that they show, such as "intervals.top1"; empty: Key
 	Digits  int    // after the point; of shares 0 means 1; see Whole
 	Share   bool   // a part of one, shown in percent; a column with the unit % is one
-	File    bool   // texts are names of files, as seen from where awo runs
 	Words   bool   // texts are our own words and not from the traces
 	Empty   string // what is shown for an empty text
 	NoRange bool   // of an Estimate, the figure alone

@@ -93,7 +93,7 @@ func (d *Document) writeShort(l *lines, o Options, p *plan) {
 			switch b.(type) {
 			case Picture, Gallery, App:
 				continue
-			case Short, ShortTable:
+			case Short:
 				if !o.brief {
 					continue
 				}
@@ -293,27 +293,15 @@ func (t *Table) grid(footnotes *footnotes, o Options) (string, layout) {
 		}
 	}
 	table.Header(header)
-	for i, row := range all {
+	for _, row := range all {
 		cells := make([]string, len(shape.columns))
 		for k, j := range shape.columns {
 			cells[k] = t.Columns[j].within(row[j], shape.widths[k])
-			if o.Link != nil && t.Columns[j].File && !strings.Contains(cells[k], "\n") {
-				cells[k] = Hyperlink(o.Link(t.Rows[i][j].text), cells[k])
-			}
 		}
 		mustAppend(table.Append(cells))
 	}
 	mustAppend(table.Render())
 	return b.String(), shape
-}
-
-// Hyperlink makes text of a terminal a link (OSC 8), if there is an address. Terminals
-// that do not know it show the text.
-func Hyperlink(address, text string) string {
-	if address == "" || text == "" {
-		return text
-	}
-	return "\x1b]8;;" + address + "\x1b\\" + text + "\x1b]8;;\x1b\\"
 }
 
 // options are those that text and Markdown share: every default of the library

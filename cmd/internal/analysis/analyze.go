@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,6 +19,7 @@ import (
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/entropy/ngram"
 	"github.com/awo-dev/awo/internal/deal"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/internal/summary/count"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
@@ -88,20 +90,20 @@ and results, so that findings, --sources and --rules need traces.
 // addAnalysis adds the flags that all commands with the figures of an analysis
 // have.
 func addAnalysis(f *pflag.FlagSet) {
-	f.Int("order", 3, "the longest context, in calls")
+	cli.CountTo(f, "order", 3, 0, maxOrder, "the longest context, in calls")
 	addCounting(f)
 	f.Var(cli.NewChoice("awo", "autotool"), "preset", "whose conventions are followed")
-	f.Int("folds", 10, "parts that the tasks are divided into for the held-out loss; 0 computes none")
-	f.Int("permutations", 999, "samples of Monte Carlo tests; 0 makes none")
+	cli.Count(f, "folds", 10, 0, "parts that the tasks are divided into for the held-out loss; 0 computes none")
+	cli.Count(f, "permutations", 999, 0, "samples of Monte Carlo tests; 0 makes none")
 	f.Var(cli.NewChoice("none", "tool-prefix", "model", "agent", "outcome", "source", "project", "session", "subagent", "server"), "by", "compare groups of trajectories; project is the folder of a file, server that of MCP")
-	f.Int("top", 3, "successors shown for each context")
-	f.Int("contexts", 6, "contexts shown of each length; 0 shows all")
+	cli.Count(f, "top", 3, 0, "successors shown for each context")
+	cli.Count(f, "contexts", 6, 0, "contexts shown of each length; 0 shows all")
 }
 
 // addCounting adds the flags that say which calls are counted.
 func addCounting(f *pflag.FlagSet) {
 	f.Bool("collapse-repeats", false, "count runs of calls of one tool as one call")
-	f.Int("min-length", 0, "leave out trajectories of fewer than `N` calls")
+	cli.Count(f, "min-length", 0, 0, "leave out trajectories of fewer than `N` calls")
 	f.Bool("drop-failed", false, "leave out calls that are known to have failed")
 }
 
@@ -110,7 +112,6 @@ func analyze(j *cli.Job, o analyzeOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close()
 	if o.Plots != "" {
 		if err := drawAnalysis(j, found, o.Plots); err != nil {
 			return err
@@ -138,17 +139,7 @@ func analyzedAny(j *cli.Job, o analyzeOptions, files []string) (*cli.Intake, *fi
 // analyzed reads traces and finds out about them. The intake is for the caller
 // to close; it can be read again if reader says so.
 func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string, also ...func(*trace.Trajectory)) (*cli.Intake, *findings, error) {
-	if err := o.check(); err != nil {
-		return nil, nil, err
-	}
-	set, err := j.Rules(j.RuleFile)
-	if err != nil {
-		return nil, nil, err
-	}
-	meter, err := j.Meter()
-	if err != nil {
-		return nil, nil, err
-	}
+	meter := j.Meter()
 	in, err := j.Intake(files, reader)
 	if err != nil {
 		return nil, nil, err
@@ -161,17 +152,16 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 	if o.leavesOut(j) { // else what is read again is what was kept
 		in.Exclude = o.counting(j).Excludes
 	}
-	in.Shell = j.Splitter(set)
+	in.Shell = j.Splitter(j.Set)
 	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true, Group: o.groups()})
 	in.Facts, in.Findings = &completeness.Facts{}, j.NewFindings(meter)
 	sources, merger := newSources(o), (*merge.Merger)(nil)
 	if j.RuleFile != "" {
-		merger = merge.NewMerger(set, merge.Options{})
+		merger = merge.NewMerger(j.Set, merge.Options{})
 	}
 	profile := &completeness.Profile{}
 	for t, err := range sources.collect(j.Parallel(), in.All()) {
 		if err != nil {
-			in.Close()
 			return nil, nil, err
 		}
 		corpus.Add(t)
@@ -189,14 +179,6 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 		found.merged = mergedSteps(merger.Merged())
 	}
 	return in, found, nil
-}
-
-// check returns an error for values that no analysis takes.
-func (o analyzeOptions) check() error {
-	if o.Order < 0 || o.Order > maxOrder {
-		return cli.Usagef("--order: %d is not in 0..%d", o.Order, maxOrder)
-	}
-	return nil
 }
 
 // leavesOut reports whether the options leave out calls or trajectories, which what is
@@ -279,38 +261,6 @@ func (f *findings) addIntervals(sample entropy.Sample, o entropy.Options) {
 	if f.intervals {
 		entropy.AddIntervals(f.contexts, sample, o)
 	}
-	if len(f.single) <= intervalContexts {
-		f.addSingleIntervals(sample, o)
-	}
-}
-
-// addSingleIntervals gives the contexts of one call intervals: of those that are listed
-// among others, what was found out there.
-func (f *findings) addSingleIntervals(sample entropy.Sample, o entropy.Options) {
-	listed := map[uint32]*entropy.Context{}
-	for i := range f.contexts {
-		if c := &f.contexts[i]; f.intervals && len(c.Symbols) == 1 {
-			listed[c.Symbols[0]] = c
-		}
-	}
-	var rest []entropy.Context
-	for _, c := range f.single {
-		if listed[c.Symbols[0]] == nil {
-			rest = append(rest, c)
-		}
-	}
-	entropy.AddIntervals(rest, sample, o)
-	for i := range f.single {
-		c := &f.single[i]
-		same := listed[c.Symbols[0]]
-		if same == nil {
-			same, rest = &rest[0], rest[1:]
-		}
-		c.Tasks, c.Warnings = same.Tasks, same.Warnings
-		for j := range c.Next {
-			c.Next[j].Interval = same.Next[j].Interval
-		}
-	}
 }
 
 // byName orders tools by their names.
@@ -336,4 +286,96 @@ func (o analyzeOptions) entropy(j *cli.Job) entropy.Options {
 		out.Permutations = -1
 	}
 	return out
+}
+
+// storedNote says what is not in summaries.
+const storedNote = "summaries hold no arguments, results and turns, so nothing is found in them: `awo analyze` of the traces finds it"
+
+// analyzedStored finds out about summaries.
+func analyzedStored(j *cli.Job, o analyzeOptions, files []string) (*cli.Intake, *findings, error) {
+	for flag, set := range map[string]bool{"sources": o.Sources, "rules": j.RuleFile != ""} {
+		if set {
+			return nil, nil, cli.Usagef("--%s: summaries hold no arguments and results; analyze the traces", flag)
+		}
+	}
+	if o.By != "none" && !slices.Contains(count.Labels, o.By) {
+		return nil, nil, cli.Usagef("--by %s: summaries do not hold it; they can be divided by %s", o.By, strings.Join(count.Labels, ", "))
+	}
+	sum, err := j.MergeStored(files, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := j.AsCounted(o.counting(j), sum); err != nil {
+		return nil, nil, err
+	}
+	corpus, err := sum.Corpus(o.By)
+	if err != nil {
+		return nil, nil, err
+	}
+	in := j.StoredIntake(sum, len(files))
+	in.Needs = []string{completeness.CapabilitySequences, completeness.CapabilityTurns}
+	found := study(j, corpus, o)
+	found.facts, found.profile = sum.Facts(), sum.Profile()
+	return in, found, nil
+}
+
+// groups returns the function that names the group of a trajectory, nil for no
+// groups.
+func (o analyzeOptions) groups() func(*trace.Trajectory) string { return groupsBy(o.By) }
+
+// groupsBy returns the function for a value of --by.
+func groupsBy(by string) func(*trace.Trajectory) string {
+	if by == "source" {
+		return func(t *trace.Trajectory) string { return count.Named(t.Source.File) }
+	}
+	if label := count.LabelOf(by); label != nil {
+		return label
+	}
+	return cli.GroupOf(by)
+}
+
+// studyGroups compares the groups, largest first: each on its own, the order
+// tests within groups, and every other group with the largest.
+func (f *findings) studyGroups(o analyzeOptions, options entropy.Options) {
+	corpus := f.corpus
+	if o.By == "none" || o.By == "" || len(corpus.Groups()) < 2 {
+		return
+	}
+	n := len(corpus.Groups())
+	counters := make([]*ngram.Counter, n)
+	samples := make([]entropy.Sample, n)
+	sizes := make([]int, n)
+	for g := range n {
+		counters[g] = ngram.NewCounter(max(o.Order, 1))
+	}
+	for i := range corpus.Len() {
+		sizes[corpus.Group(i)]++
+	}
+	for i, tools := range corpus.Sequences() {
+		g := corpus.Group(i)
+		counters[g].Add(tools)
+		samples[g].Sequences = append(samples[g].Sequences, tools)
+		samples[g].Tasks = append(samples[g].Tasks, corpus.Task(i))
+	}
+	counts := make([]*ngram.Counts, n)
+	order := make([]int, n)
+	for g := range n {
+		counts[g], order[g] = counters[g].Counts(), g
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return sizes[b] - sizes[a] })
+	for _, g := range order {
+		analysis := entropy.Analyze(counts[g], entropy.Options{Permutations: -1})
+		none := stat.Unknown("no calls")
+		found := group{corpus.Groups()[g], sizes[g], int(analysis.Symbols), none, none}
+		if len(analysis.Orders) > 1 {
+			found.H0, found.H1 = analysis.Orders[0].Bits, analysis.Orders[1].Bits
+		}
+		f.groups = append(f.groups, found)
+	}
+	for k := range o.Order {
+		f.within = append(f.within, entropy.TestOrder(k, options, counts...))
+	}
+	for _, g := range order[1:] {
+		f.shifts = append(f.shifts, shift{[2]string{corpus.Groups()[order[0]], corpus.Groups()[g]}, entropy.CompareHabits(1, samples[order[0]], samples[g], options)})
+	}
 }

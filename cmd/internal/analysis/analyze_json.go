@@ -1,10 +1,15 @@
 package analysis
 
 import (
+	"time"
+
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/entropy"
+	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 // figures are those of `awo analyze`.
@@ -124,4 +129,142 @@ func (f *findings) names(symbols []uint32) []string {
 		out[i] = f.name(s)
 	}
 	return out
+}
+
+// mergedSteps is the convergence of trajectories on the states of a merged
+// graph (AWO, figure 1).
+func mergedSteps(m *merge.Merged) []entropy.Step {
+	walks := func(yield func([]uint32) bool) {
+		var states []uint32
+		for _, places := range m.Walks.All() {
+			states = states[:0]
+			for p := places[0]; p < places[1]; p++ {
+				states = append(states, uint32(m.Graph.To(m.Walks.Edge(p))))
+			}
+			if !yield(states) {
+				return
+			}
+		}
+	}
+	return append([]entropy.Step{}, entropy.Convergence(walks, convergenceMost)...)
+}
+
+// convergenceTables are the convergence by names, and with rules that on merged states.
+func convergenceTables(f *findings) []report.Block {
+	table := func(id, title string, steps []entropy.Step) *report.Table {
+		t := report.TableOf(id, title, steps, []report.Column{
+			{Key: "calls"}, {Key: "share", Unit: "%"}, {Key: "n", Title: "in it"}, {Key: "reached", Title: "that came so far"},
+		})
+		t.Most = 8
+		return t
+	}
+	if f.merged == nil {
+		return []report.Block{table("convergence", "", f.steps).Hidden()}
+	}
+	merged := table("convergence_merged", "How many trajectories are in the commonest state by the rules after so many calls", f.merged)
+	merged.Note("Shares are of all trajectories with calls, those that ended earlier included; they are counts, not estimates. Calls are those that the rules leave.")
+	return []report.Block{table("convergence", "How many trajectories have made the same calls", f.steps), merged}
+}
+
+type tool struct {
+	Tool          string        `json:"tool"`
+	Calls         int           `json:"calls"`
+	Trajectories  int           `json:"trajectories"`
+	OK            int           `json:"ok"`
+	Failed        int           `json:"failed"`
+	StatusUnknown int           `json:"status_unknown"`
+	ErrorRate     stat.Estimate `json:"error_rate"`
+	NextBits      stat.Figure   `json:"next_bits"` // plug-in entropy of what follows it
+	Latency       spread        `json:"latency_seconds"`
+	Result        spread        `json:"result_bytes"`
+	Turns         int           `json:"turns"`            // that call it
+	TurnsUsage    int           `json:"turns_with_usage"` // of these
+	InputTokens   stat.Figure   `json:"input_tokens_per_turn"`
+	OutputTokens  stat.Figure   `json:"output_tokens_per_turn"`
+}
+
+// spread is a magnitude of N calls.
+type spread struct {
+	N      int         `json:"n"`
+	Median stat.Figure `json:"median"`
+	P95    stat.Figure `json:"p95"`
+}
+
+// noUsage is why tokens of turns are not known.
+const noUsage = "no tokens are recorded"
+
+// minTail is how many values a 95th percentile needs: with fewer it is the
+// largest of them.
+const minTail = 20
+
+func spreadOf(d *completeness.Distribution, unit float64, none string) spread {
+	out := spread{d.N(), stat.Unknown(none), stat.Unknown(none)}
+	if d.N() > 0 {
+		out.Median, out.P95 = stat.Known(d.Quantile(0.5)/unit), stat.Unknown("fewer than 20 values have no 95th percentile")
+	}
+	if d.N() >= minTail {
+		out.P95 = stat.Known(d.Quantile(0.95) / unit)
+	}
+	return out
+}
+
+// tools returns what is known of each tool that a model called, most calls
+// first.
+func (f *findings) tools() []tool {
+	next := map[string]stat.Figure{}
+	for _, c := range entropy.Contexts(f.counts, entropy.ContextOptions{Top: 1}) {
+		next[f.name(c.Symbols[0])] = stat.Known(c.Bits)
+	}
+	profiles := map[string]*completeness.ToolProfile{}
+	for _, p := range f.profile.Tools() {
+		profiles[p.Name] = p
+	}
+	var out []tool
+	for _, s := range f.facts.Tools() {
+		if s.Calls == 0 {
+			continue
+		}
+		p := profiles[s.Name]
+		one := tool{
+			Tool: s.Name, Calls: s.Calls, Trajectories: s.Trajectories, OK: s.OK, Failed: s.Failed, StatusUnknown: s.StatusUnknown,
+			ErrorRate: stat.ShareOf(s.Failed, s.Judged(), "the traces do not say which calls failed"), NextBits: stat.Unknown("nothing ever follows it"),
+			Latency: spreadOf(&p.Latency, float64(time.Second), "no times are recorded"), Result: spreadOf(&p.Result, 1, "no result is recorded"),
+			Turns: p.Turns, TurnsUsage: p.TurnsUsage, InputTokens: stat.Ratio(int(p.Input), p.TurnsUsage, noUsage), OutputTokens: stat.Ratio(int(p.Output), p.TurnsUsage, noUsage),
+		}
+		if bits, ok := next[s.Name]; ok {
+			one.NextBits = bits
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// toolTable is what is known of each tool: how often and how well it was called, and what its
+// calls took, with columns for what some trace records.
+func toolTable(f *findings) *report.Table {
+	tools, unknown := f.tools(), 0
+	result, latency, tokens := false, false, false
+	for _, t := range tools {
+		unknown += t.StatusUnknown
+		result, latency, tokens = result || t.Result.N > 0, latency || t.Latency.N > 0, tokens || t.TurnsUsage > 0
+	}
+	table := report.TableOf("tools", "", tools, []report.Column{
+		{Key: "tool", Max: 44},
+		{Key: "calls"},
+		{Key: "trajectories", Title: "in trajectories"},
+		{Key: "error_rate", Title: "failed", Unit: "%"},
+		{Key: "next_bits", Title: "bits after it", Digits: 2},
+		{Key: "result_bytes_median", From: "result_bytes.median", Title: "result", Unit: "bytes", Hide: !result, Rank: 1},
+		{Key: "result_bytes_p95", From: "result_bytes.p95", Title: "95 % below", Unit: "bytes", Hide: !result, Rank: 3},
+		{Key: "latency_median", From: "latency_seconds.median", Title: "took", Unit: "s", Digits: 2, Hide: !latency, Rank: 1},
+		{Key: "latency_p95", From: "latency_seconds.p95", Title: "95 % below", Unit: "s", Digits: 2, Hide: !latency, Rank: 3},
+		{Key: "input_tokens", From: "input_tokens_per_turn", Title: "in a turn", Unit: "tokens", Hide: !tokens, Rank: 2},
+		{Key: "output_tokens", From: "output_tokens_per_turn", Title: "out a turn", Unit: "tokens", Hide: !tokens, Rank: 2},
+	})
+	table.Most = cli.ToolsShown
+	table.Note("Bits after it: plug-in entropy of the next tool, too low for tools with few calls. Tools that are called often and leave little open are where routines are.")
+	table.NoteIf(result || latency, "Result and took are medians. Every later turn reads results again.")
+	table.NoteIf(tokens, "Tokens are means over the model turns that call the tool; a turn that calls several counts for each of them.")
+	table.NoteIf(unknown > 0, "%s of unknown status count neither as failed nor as successful.", cli.CountOf(unknown, "call"))
+	return table.IfAny()
 }

@@ -44,28 +44,18 @@ type findingsFigures struct {
 }
 
 func find(j *cli.Job, o findingsOptions, files []string) error {
-	set, err := j.Rules(j.RuleFile)
-	if err != nil {
-		return err
-	}
-	meter, err := j.Meter()
-	if err != nil {
-		return err
-	}
+	meter := j.Meter()
 	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	in.Shell, in.Findings = j.Splitter(set), j.NewFindings(meter)
-	for _, err := range in.All() {
-		if err != nil {
-			return err
-		}
+	in.Shell, in.Findings = j.Splitter(j.Set), j.NewFindings(meter)
+	if err := in.Each(); err != nil {
+		return err
 	}
 	list := in.Findings.List()
 	d := &report.Document{Title: "Findings", Answer: foundWords(list), Figures: findingsFigures{in.JSON()}, Lines: report.ScreenLines}
-	d.Add(in.Brief(), report.ShortTable{Table: cli.ShortFindings(list)})
+	d.Add(in.Summary(), cli.FindingsTable(list))
 	d.Details()
 	var each []report.Block
 	for i := range list {
@@ -77,8 +67,6 @@ func find(j *cli.Job, o findingsOptions, files []string) error {
 		each = append(each, report.Paragraph(fmt.Sprintf("%d. %s", i+1, cli.FindingSentence(f))), report.Code{Text: strings.Join(lines, "\n")})
 	}
 	d.Section("What to do, and where to look", each...)
-	d.Section("What was read", in.Summary())
-	d.Section("All findings", cli.FindingsTable(list))
 	if len(list) > 0 {
 		d.Next = []string{cli.ShowCommand(list[0].Examples[0].File, list[0].Examples[0].Trajectory) + " # the trajectory with most of the first"}
 	}

@@ -2,14 +2,16 @@ package analysis
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/extraction"
+	"github.com/awo-dev/awo/cmd/internal/recommend"
 	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/internal/corpus"
-	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/plot"
 	"github.com/awo-dev/awo/internal/process"
 	"github.com/awo-dev/awo/internal/report"
@@ -127,7 +129,6 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close()
 	r := &reportInput{in: in, wrong: in.Findings, found: found, o: o.analyzeOptions, process: walked, figures: map[string]*plot.Figure{}}
 	result := reportFigures{figures: found.figures(in), Process: processFigures{walked.Map().Trajectories, walked.Map().OtherTools, walked.Map().EdgesLeftOut}}
 	data := analysisDocument(in, found, o.analyzeOptions) // before the traces are read again
@@ -159,8 +160,7 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 			j.Printf("%s", page.Bytes())
 			return nil
 		}
-		dir, name := cli.SplitOut(o.Out)
-		if err := emit.Write(dir, []emit.File{{Name: name, Data: page.Bytes()}}); err != nil {
+		if err := cli.WriteFile(o.Out, page.Bytes()); err != nil {
 			return err
 		}
 		if j.Format == report.FormatText {
@@ -233,4 +233,193 @@ func reportDocument(r *reportInput) (*report.Document, error) {
 		d.Add(blocks...)
 	}
 	return d, nil
+}
+
+// The sections that show what `awo analyze` finds.
+
+var sectionOrders = reportSection{
+	heading: "How predictable is the next call?",
+	about: "An agent that does the same things in the same order can be helped by tools that do several of them at once; one that does something else each time cannot. " +
+		"The figure is how many yes-or-no questions (bits) are left open about the next call by somebody who knows the calls before it, so lower is more habitual; the orange line counts, because it was measured on tasks that the predictor had not seen.",
+	figures: []string{"entropy"},
+	blocks:  func(r *reportInput) []report.Block { return []report.Block{orderTable(r.found)} },
+}
+
+var sectionTests = reportSection{
+	heading: "Does one more call of memory help?",
+	about: "Each row asks whether looking one call further back says more about the next call, or whether what it seems to say is chance. " +
+		"A small p is not chance; the percentage says how much it helps, which is what matters when there are many calls.",
+	blocks: func(r *reportInput) []report.Block {
+		if len(r.found.analysis.Tests) == 0 || r.found.analysis.Distinct < 2 {
+			return nil
+		}
+		return []report.Block{testTable("tests", r.found.analysis.Tests, r.o)}
+	},
+}
+
+var sectionSuccessors = reportSection{
+	heading: "What follows what",
+	about: "Each row of the map is a tool, and the darker a cell, the more often the tool of its column came next; dark runs beside the diagonal are routines. " +
+		"The curve says how often the next tool is among the few commonest after what came before: high on the left means that a guess is usually right.",
+	figures: []string{"transitions", "top-m"},
+	blocks: func(r *reportInput) []report.Block {
+		if r.o.Order < 1 || r.found.analysis.Distinct < 2 {
+			return nil
+		}
+		return []report.Block{successorTable(r.found, r.o), topTable(r.found)}
+	},
+}
+
+var sectionTools = reportSection{
+	heading: "Tools",
+	about: "How often each tool was called, how often a call failed and what calls took, as far as the traces say so. " +
+		"A tool that is called often and leaves little open about what comes next is where a routine begins.",
+	blocks: func(r *reportInput) []report.Block { return []report.Block{toolTable(r.found)} },
+}
+
+var sectionTrajectories = reportSection{
+	heading: "Whole trajectories",
+	about: "A trajectory is one run of an agent on one task. Each row is a run of a sample, each block a call, in the colour of its tool; hatched calls failed, and a bar is a user message. " +
+		"The blue line is the largest share of all runs that are at the same point after so many calls: while it is high most runs begin alike, and a tool that does these calls at once would serve them all.",
+	figures: []string{"convergence"},
+	blocks: func(r *reportInput) []report.Block {
+		return append([]report.Block{r.app(report.AppTimelines, timelines(r.process.Timelines())), variantTable(r.in, r.found)}, convergenceTables(r.found)...)
+	},
+}
+
+var sectionSources = reportSection{
+	heading: "Where arguments come from",
+	about: "To make a call without the model a program must know its arguments: from the result of an earlier call, from an earlier argument, or from what the user said. " +
+		"Each bar is one argument of one tool, divided by where its values stood before; grey is what the model made up or what could be coincidence.",
+	figures: []string{"parameter-sources"},
+	blocks: func(r *reportInput) []report.Block {
+		if r.found.sources == nil {
+			return nil
+		}
+		return sourceTables(r.found.sources, r.o)
+	},
+}
+
+var sectionGroups = reportSection{
+	heading: "Groups",
+	about: "The runs are divided into groups, and each group is compared with the largest. " +
+		"A small permutation p says that the two follow different habits, so that what was learned from one may not serve the other.",
+	blocks: func(r *reportInput) []report.Block {
+		if len(r.found.groups) == 0 {
+			return nil
+		}
+		return []report.Block{groupTable(r.found), testTable("tests_within_groups", r.found.within, r.o), shiftTable(r.found)}
+	},
+}
+
+// The section with what is compiled of the traces: meta-tools and rules for reading ahead.
+
+var sectionCompiled = reportSection{
+	heading: "What would be compiled",
+	about: "Each picture is a meta-tool: it is given what stands in the dashed box, makes the calls below, from the top down, and answers with their results, so that the model is asked once. " +
+		"A call with a second box behind it is made once for each element of a list; an arrow leads from what gives a value to what takes it.",
+	blocks: func(r *reportInput) []report.Block { return r.compiled },
+}
+
+// compile adds what `awo extract` would offer.
+func (r *reportInput) compile(j *cli.Job, o reportOptions) (err error) {
+	if r.in.Tally.Calls == 0 || o.MetaTools == "never" || o.MetaTools == "auto" && r.in.Tally.Calls > autoCalls {
+		return nil
+	}
+	var v *recommend.Result
+	if r.tested != nil {
+		v = r.saving.Recommended
+	}
+	r.compiled, err = extraction.Section(j, r.in, r.mined, j.Set, j.Meter(), v)
+	return err
+}
+
+// The sections that show what `awo backtest` and `awo cost` find.
+
+var sectionSaving = reportSection{
+	heading: "What it would save",
+	about: "Calls that agents keep making one after the other can be made by one tool, a meta-tool, and then the model is asked fewer times; here such tools, and other ways to ask it less, were made from one part of the tasks and tried on runs of tasks that they had not seen. " +
+		"All figures are upper bounds: an agent would have to choose the new tool every time, and to go on as it did in the recording.",
+	figures: []string{"backtest-turns", "backtest-money"},
+	blocks: func(r *reportInput) []report.Block {
+		switch {
+		case r.untested:
+			return []report.Block{report.Paragraph(fmt.Sprintf("It was not measured here, because there are %s and more than %s take long; --backtest always measures it.", cli.CountOf(r.in.Tally.Calls, "call"), report.Grouped(autoCalls)))}
+		case r.tested == nil:
+			return nil
+		}
+		d := &report.Document{}
+		if r.apart {
+			d.Add(report.Paragraph("This section is about all calls, also those that the other sections leave out: turns cannot be taken apart."))
+		}
+		r.tested.Sections(d, r.saving)
+		return d.Blocks()
+	},
+}
+
+var sectionCost = reportSection{
+	heading: "What it costs",
+	about: "Each turn of a model reads all that was said before and is paid by the token, so that one turn less saves its own tokens and all later reading of them. " +
+		"The tables say which models, tools, days and habits that goes to; the money is tokens times list prices, and not what anybody was billed.",
+	blocks: func(r *reportInput) []report.Block {
+		if r.costs == nil {
+			return nil
+		}
+		d := &report.Document{}
+		r.costs.Sections(d, r.cost)
+		return d.Blocks()
+	},
+}
+
+// autoCalls is how many calls are back-tested unasked: a minute or so.
+const autoCalls = 30_000
+
+// weigh adds what the traces cost, and what could be saved of it. They are read again, with
+// the calls that the analysis leaves out, and what is mined of them is kept.
+func weigh(j *cli.Job, r *reportInput, o reportOptions) (err error) {
+	mines := o.Backtest != "never" || o.MetaTools != "never"
+	if r.in.Tally.Calls == 0 || !mines && !o.Cost {
+		return nil
+	}
+	meter := j.Meter()
+	tests := o.Backtest == "always" || o.Backtest == "auto" && r.in.Tally.Calls <= autoCalls
+	again := r.in.Again()
+	if r.in.Findings = nil; tests {
+		r.in.Findings = j.NewFindings(meter)
+		again = r.in.Findings.Watch(j.Parallel(), again)
+	}
+	sampler, see := corpus.NewSampler(r.in.Mining(j.Set)), func(*trace.Trajectory) {}
+	if mines {
+		see = sampler.Add
+	}
+	if o.Cost {
+		if r.costs, err = worth.Account(j, r.in, again, meter, worth.CostOptions{Top: 10}, see); err != nil {
+			return err
+		}
+		r.cost = r.costs.Costs(r.in)
+	} else {
+		for t, err := range again {
+			if err != nil {
+				return err
+			}
+			see(t)
+		}
+	}
+	mined := sampler.Corpus()
+	r.in.Mined(mined)
+	if r.mined = mined.Runs; !tests {
+		r.untested = o.Backtest != "never"
+		return nil
+	}
+	if r.tested, err = worth.BackTest(j, r.in, r.mined, j.Set, meter, worth.UsualBacktest()); err != nil {
+		return err
+	}
+	r.saving = r.tested.Backtest(r.in)
+	r.apart = o.leavesOut(j) || o.CollapseRepeats
+	figures, err := worth.BacktestPlots(r.tested)
+	if err != nil {
+		return err
+	}
+	r.draw(figures)
+	return nil
 }

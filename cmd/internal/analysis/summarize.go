@@ -3,7 +3,6 @@ package analysis
 import (
 	"encoding/hex"
 	"errors"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,7 +10,6 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/diag"
-	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/summary"
 	"github.com/awo-dev/awo/internal/summary/count"
@@ -106,8 +104,7 @@ func summarize(j *cli.Job, o summarizeOptions, files []string) error {
 		return err
 	}
 	data := sum.Append(nil)
-	dir, name := cli.SplitOut(o.Out)
-	if err := emit.WriteStream(dir, name, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
+	if err := cli.WriteFile(o.Out, data); err != nil {
 		return err
 	}
 	return printSummary(j, sum, o.Out, len(stored), len(data))
@@ -116,9 +113,6 @@ func summarize(j *cli.Job, o summarizeOptions, files []string) error {
 // summaryCounting reads the files that say what is counted beside sequences.
 func (o summarizeOptions) summaryCounting(j *cli.Job) (count.Options, error) {
 	out := o.counting(j)
-	if _, err := j.Rules(j.RuleFile); err != nil {
-		return out, err
-	}
 	out.Rules = j.CountedRules()
 	if o.Tools != "" {
 		var err error
@@ -141,13 +135,9 @@ func summarized(j *cli.Job, o summarizeOptions, counting count.Options, files []
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
 	in.Exclude = counter.Take
-	for t, err := range in.All() {
-		if err != nil {
-			return nil, err
-		}
-		counter.Add(t)
+	if err := in.Each(counter.Add); err != nil {
+		return nil, err
 	}
 	sum, read := counter.Summary(), in.Stored()
 	sum.AddIntake(count.Intake(in.Reader.Counts(), read.Left, read.Excluded, read.Expanded, read.Bounded))

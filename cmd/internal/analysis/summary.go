@@ -92,20 +92,12 @@ type habitual struct {
 const summaryOrder = 2
 
 func summarise(j *cli.Job, o summaryOptions, files []string) error {
-	set, err := j.Rules(j.RuleFile)
-	if err != nil {
-		return err
-	}
-	meter, err := j.Meter()
-	if err != nil {
-		return err
-	}
+	meter := j.Meter()
 	in, err := j.Intake(files, trace.Options{Spool: true})
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	in.Shell = j.Splitter(set)
+	in.Shell = j.Splitter(j.Set)
 	in.Facts, in.Findings = &completeness.Facts{}, j.NewFindings(meter)
 	corpus := trace.NewCorpus(trace.CorpusOptions{NoRefs: true})
 	account, err := worth.Account(j, in, in.All(), meter, worth.CostOptions{}, func(t *trace.Trajectory) { corpus.Add(t) })

@@ -11,13 +11,17 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/report"
@@ -36,13 +40,11 @@ type App struct {
 	Stdout, Stderr io.Writer
 	StdoutTerminal bool // headings may be bold
 	StdoutColumns  int  // how wide that terminal is; 0 is any width
-	StdoutRows     int  // how many lines it has; 0 is not known
 	StderrTerminal bool // problems may be coloured, and there may be a progress bar
 
 	sources    map[string][]byte // files whose lines problems may show, by name
 	showValues bool              // problems may show lines of other files too
 	colour     bool              // problems are coloured
-	links      bool              // names of files in them are links
 	configured []string          // what an awo.yaml that nobody named changed, as "name value"
 
 	// Printed is the result that was printed last, for what describes results.
@@ -119,4 +121,106 @@ func (a *App) exit(c *cobra.Command, err error) int {
 		return ExitUsage // an awo.yaml that cannot be used
 	}
 	return ExitProblems
+}
+
+// Build is what the program knows of how it was built. It depends on the
+// sources and the tool chain only, never on when or where that was.
+type Build struct {
+	Version  string `json:"version"` // of the module; "(devel)" for a build of a working tree without tags
+	Commit   string `json:"commit,omitempty"`
+	Modified bool   `json:"modified"` // whether the working tree had changes that are in no commit
+	Go       string `json:"go"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+}
+
+// CurrentBuild reads what the Go tool wrote into the program.
+func CurrentBuild() Build {
+	b := Build{Version: "(devel)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	b.Version = cmp.Or(info.Main.Version, b.Version)
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+// The groups of commands in the help text.
+const (
+	GroupLook    = "look"
+	GroupCompile = "compile"
+	GroupRules   = "rules"
+	GroupOther   = "other"
+)
+
+// NoArguments refuses every argument.
+func NoArguments(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return Usagef("`%s` takes no arguments, %q is one", c.CommandPath(), args[0])
+	}
+	return nil
+}
+
+// SomeFiles wants at least one argument.
+func SomeFiles(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return Usagef("`%s` wants files or folders to read, or - for the standard input", c.CommandPath())
+	}
+	return nil
+}
+
+// CompleteChoices lets the shell complete the values of flags that have a few.
+func CompleteChoices(c *cobra.Command) {
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if v, ok := f.Value.(*Choice); ok {
+			// The error says that it is registered already, which the flags of a
+			// parent are.
+			_ = c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(v.Allowed, cobra.ShellCompDirectiveNoFileComp))
+		}
+	})
+}
+
+// FlagError words what is wrong with the flags of a command line.
+func FlagError(c *cobra.Command, err error) error {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		name := unknown.GetSpecifiedName()
+		if unknown.GetSpecifiedShortnames() != "" {
+			return Usagef("there is no flag -%s", name)
+		}
+		if near := diag.Nearest(name, flagNames(c)); near != "" {
+			return Usagef("there is no flag --%s; did you mean --%s?", name, near)
+		}
+		return Usagef("there is no flag --%s", name)
+	}
+	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		f := bad.GetFlag()
+		return Usagef("--%s: %q is not %s", f.Name, bad.GetValue(), Wanted(f.Value))
+	}
+	if bare, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		f := bare.GetFlag()
+		return Usagef("--%s wants %s", f.Name, Wanted(f.Value))
+	}
+	return Usagef("%s", err)
+}
+
+// flagNames returns the flags of c that are shown, its parents' among them.
+func flagNames(c *cobra.Command) []string {
+	var names []string
+	for _, flags := range []*pflag.FlagSet{c.Flags(), c.InheritedFlags()} {
+		flags.VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, f.Name)
+			}
+		})
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
 	"io"
 	"maps"
 	"os"
@@ -155,3 +158,30 @@ func SplitOut(file string) (dir, name string) {
 	}
 	return file[:i+1], file[i+1:]
 }
+
+// WriteFile writes a file whole or not at all.
+func WriteFile(file string, data []byte) error {
+	dir, name := SplitOut(file)
+	return emit.WriteStream(dir, name, func(w io.Writer) error { _, err := w.Write(data); return err })
+}
+
+// hashedReader hashes what is read through it.
+type hashedReader struct {
+	in    io.Reader
+	hash  hash.Hash
+	bytes int64
+}
+
+func newHashedReader(in io.Reader) hashedReader {
+	return hashedReader{in: in, hash: sha256.New()}
+}
+
+// Read reads from the underlying reader.
+func (h *hashedReader) Read(p []byte) (int, error) {
+	n, err := h.in.Read(p)
+	h.hash.Write(p[:n])
+	h.bytes += int64(n)
+	return n, err
+}
+
+func (h *hashedReader) sum() string { return hex.EncodeToString(h.hash.Sum(nil)) }

@@ -75,39 +75,32 @@ func (f *Findings) Watch(workers int, in iter.Seq2[*trace.Trajectory, error]) it
 
 // look yields what in yields, in its order, after having looked at it.
 func (f *Findings) look(workers int, in iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
-	type item struct {
+	type marked struct {
 		t     *trace.Trajectory
-		err   error
 		marks []merge.Mark
-		seen  *findings.Seen
 	}
-	items := func(yield func(item) bool) {
+	items := func(yield func(marked, error) bool) {
 		var rewriter *merge.Rewriter // what it remembers is let go with the reading
 		if f.rules != nil {
 			rewriter = merge.NewRewriter(f.rules, merge.Full(f.rules), &merge.Labels{}, nil)
 		}
 		for t, err := range in {
-			x := item{t: t, err: err}
+			x := marked{t: t}
 			if err == nil && rewriter != nil {
 				x.marks = merge.Marks(t, rewriter.Rewrite(t))
 			}
-			if !yield(x) {
+			if !yield(x, err) {
 				return
 			}
 		}
 	}
 	return func(yield func(*trace.Trajectory, error) bool) {
-		looked := par.Map(workers, items, func(x item) item {
-			if x.err == nil {
-				x.seen = f.looker.Look(x.t, x.marks)
+		look := func(x marked) *findings.Seen { return f.looker.Look(x.t, x.marks) }
+		for x, err := range par.With(workers, items, look) {
+			if err == nil {
+				f.seen = x.Is
 			}
-			return x
-		})
-		for x := range looked {
-			if x.err == nil {
-				f.seen = x.seen
-			}
-			if !yield(x.t, x.err) {
+			if !yield(x.From.t, err) {
 				return
 			}
 		}

@@ -122,16 +122,16 @@ func FindingsTable(list []findings.Finding) *report.Table {
 		{Key: "finding", Cell: report.By(func(f *findings.Finding) report.Cell { return report.Text(string(f.Code)) })},
 		{Key: "tool", Max: 36, Empty: "(all)"},
 		{Key: "count", Title: "times"},
-		{Key: "of"},
-		{Key: "rate", Title: "share", Unit: "%"},
-		{Key: "rate_interval", Title: "95 % interval", Unit: "%", Align: report.Right},
+		{Key: "of", Rank: 4},
+		{Key: "rate", Title: "share", Unit: "%", Rank: 4},
+		{Key: "rate_interval", Title: "95 % interval", Unit: "%", Align: report.Right, Rank: 5},
 		{Key: "trajectories"},
-		{Key: "failed_trajectories", Title: "failed", Digits: report.Whole},
+		{Key: "failed_trajectories", Title: "failed", Digits: report.Whole, Rank: 4},
 		{Key: "turns"},
 		{Key: "tokens", Digits: report.Whole},
 		{Key: "usd", Title: "cost", Unit: "USD", Digits: 4},
-		{Key: "usd_estimated", Title: "ranked by", Unit: "USD", Digits: 4},
-		{Key: "advice", Title: "what to do", Words: true, Max: 60, Wrap: true},
+		{Key: "usd_estimated", Title: "ranked by", Unit: "USD", Digits: 4, Rank: 2},
+		{Key: "advice", Title: "what to do", Words: true, Max: 60, Rank: 3},
 	})
 	table.Note("Turns, tokens and cost are those of the turns that made nothing but these calls: the most that doing without them would save. A turn with several findings is charged to the first of them, so amounts add up. Ranked by: the cost, or without a price the tokens at the mean price of the others. Intervals are over trajectories.")
 	return table
@@ -139,19 +139,6 @@ func FindingsTable(list []findings.Finding) *report.Table {
 
 // NoFindings is said where there are none.
 const NoFindings = "No findings: no loop, retry, failing tool, sequential reads, unused prompt cache, or turn that neither calls nor answers, at least 3 times."
-
-// ShortFindings shows findings by what they are and what they are worth.
-func ShortFindings(list []findings.Finding) *report.Table {
-	table := report.TableOf("findings", "", list, []report.Column{
-		{Key: "what", Title: "finding", Max: 64, Wrap: true, Cell: report.By(func(f *findings.Finding) report.Cell { return report.Name(findingShort(f)) })},
-		{Key: "usd_estimated", Title: "worth", Unit: "USD", Digits: 2},
-		{Key: "tokens", Digits: report.Whole},
-		{Key: "turns"},
-		{Key: "trajectories"},
-	})
-	table.Brief = 10
-	return table
-}
 
 // ShowCommand is what to type to look at a trajectory.
 func ShowCommand(file, id string) string { return "awo show " + shellWord(file) + " " + shellWord(id) }

@@ -3,8 +3,42 @@ package cli
 import (
 	"testing"
 
+	"github.com/spf13/pflag"
 	"pgregory.net/rapid"
 )
+
+// TestNumber: a value beyond the bounds is refused and changes nothing.
+func TestNumber(t *testing.T) {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	Count(f, "count", 5, 2, "")
+	CountTo(f, "order", 3, 0, 8, "")
+	Share(f, "share", 0.5, true, "")
+	Amount(f, "amount", 1, "")
+	for _, c := range []struct {
+		flag, value string
+		ok          bool
+	}{
+		{"count", "2", true},
+		{"count", "1", false},
+		{"count", "2.5", false},
+		{"count", "3e9", false},
+		{"order", "8", true},
+		{"order", "9", false},
+		{"order", "-1", false},
+		{"share", "0", true},
+		{"share", "1", false},
+		{"share", "NaN", false},
+		{"amount", "1e-3", true},
+		{"amount", "-1", false},
+		{"amount", "Inf", false},
+	} {
+		before := f.Lookup(c.flag).Value.String()
+		err := f.Set(c.flag, c.value)
+		if got := f.Lookup(c.flag).Value.String(); (err == nil) != c.ok || !c.ok && got != before || c.ok && got != c.value {
+			t.Errorf("--%s %s: %v, and it is %s", c.flag, c.value, err, got)
+		}
+	}
+}
 
 func TestByteSize(t *testing.T) {
 	for in, want := range map[string]int64{

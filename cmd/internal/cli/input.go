@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"iter"
 	"time"
 
@@ -8,9 +9,12 @@ import (
 
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/bounds"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/filter"
+	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/shell"
 	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/completeness"
 	"github.com/awo-dev/awo/trace/formats"
@@ -39,7 +43,7 @@ func addInput(flags *pflag.FlagSet) {
 	flags.String("since", "", "read only trajectories that began at this `TIME` or later: 2026-03-01, or 2026-03-01T12:00:00Z")
 	flags.String("until", "", "read only trajectories that began before this `TIME`")
 	flags.Bool("dedupe", false, "of trajectories with the same messages, calls and results read only the first")
-	flags.Int("sample", 0, "read only `N` trajectories, chosen by --seed")
+	Count(flags, "sample", 0, 0, "read only `N` trajectories, chosen by --seed")
 	flags.Uint64("seed", 1, "`NUMBER` that all random choices follow from")
 	flags.Duration("turn-gap", formats.DefaultTurnGap, "where turns are not recorded (format mcp), a call that begins this `TIME` after the one before ended is of another turn")
 }
@@ -47,10 +51,7 @@ func addInput(flags *pflag.FlagSet) {
 // filter compiles the options.
 func (o InputOptions) filter() (filter.Options, error) {
 	out := filter.Options{Dedupe: o.Dedupe, Sample: o.Sample, Seed: o.Seed}
-	switch {
-	case o.Sample < 0:
-		return out, Usagef("--sample: %d is negative", o.Sample)
-	case o.TurnGap < 0:
+	if o.TurnGap < 0 {
 		return out, Usagef("--turn-gap: %v is negative", o.TurnGap)
 	}
 	if o.Where != "" {
@@ -123,7 +124,7 @@ type Intake struct {
 	Follows bool
 }
 
-// Intake opens files for reading under the settings. Close gives up what was spooled.
+// Intake opens files for reading under the settings.
 func (j *Job) Intake(files []string, reader trace.Options) (*Intake, error) {
 	return j.IntakeOf(files, j.InputOptions, reader)
 }
@@ -214,6 +215,19 @@ func (in *Intake) All() iter.Seq2[*trace.Trajectory, error] {
 			in.j.Problems.doubts = in.Tally.Doubts()
 		}
 	}
+}
+
+// Each hands to each of the functions what All yields.
+func (in *Intake) Each(do ...func(*trace.Trajectory)) error {
+	for t, err := range in.All() {
+		if err != nil {
+			return err
+		}
+		for _, f := range do {
+			f(t)
+		}
+	}
+	return nil
 }
 
 // IsWhole reports whether nothing of what was read was left out, so that a tool without
@@ -327,10 +341,57 @@ func (in *Intake) count(t *trace.Trajectory) {
 	in.Tally.Add(t)
 }
 
-// Close releases what the reader holds.
-func (in *Intake) Close() error {
-	if in.Reader == nil {
-		return nil
+// Load reads the traces as All does, and keeps those that are mined under the rules, which may
+// be nil.
+func (in *Intake) Load(set *rules.Set) (*corpus.Corpus, error) {
+	c, err := corpus.Load(in.All(), in.Mining(set))
+	if err != nil {
+		return nil, err
 	}
-	return in.Reader.Close()
+	in.Mined(c)
+	return c, nil
+}
+
+// Mining are the options of what is kept to be mined.
+func (in *Intake) Mining(set *rules.Set) corpus.Options {
+	return corpus.Options{Rules: set, Most: max(in.filter.Sample, corpus.DefaultMost), Workers: in.j.Parallel()}
+}
+
+// Mined notes what is mined of what was read.
+func (in *Intake) Mined(c *corpus.Corpus) {
+	if in.mined = nil; !c.IsWhole() {
+		in.mined = &MinedJSON{len(c.Runs), c.Trajectories, c.Kept, c.Tasks}
+	}
+}
+
+// MinedJSON says what a result was mined from where that is not all that was read.
+type MinedJSON struct {
+	Trajectories   int `json:"trajectories"`
+	OfTrajectories int `json:"of_trajectories"`
+	Tasks          int `json:"tasks"`
+	OfTasks        int `json:"of_tasks"`
+}
+
+// minedWords says it in a sentence, "" for all.
+func (in *Intake) minedWords() string {
+	m := in.mined
+	if m == nil {
+		return ""
+	}
+	return fmt.Sprintf(" Mined from %s of %s (%s of %s).", report.Grouped(m.Trajectories), CountOf(m.OfTrajectories, "trajectory"), report.Grouped(m.Tasks), CountOf(m.OfTasks, "task"))
+}
+
+// Again yields the trajectories that pass, once more and before calls are left out of them,
+// without counting anything or telling of a problem again.
+func (in *Intake) Again() iter.Seq2[*trace.Trajectory, error] {
+	return func(yield func(*trace.Trajectory, error) bool) {
+		for t, err := range filter.Apply(in.read(in.j.trajectoriesAgain(in.Reader)), in.filter, &filter.Counts{}) {
+			if err == nil && in.Shell != nil {
+				in.Shell.Split(t)
+			}
+			if !yield(t, err) || err != nil {
+				return
+			}
+		}
+	}
 }

@@ -121,27 +121,6 @@ func (in *Intake) JSON() InputJSON {
 	return out
 }
 
-// Brief says in a sentence what came in.
-func (in *Intake) Brief() report.Short {
-	y := in.Tally
-	text := fmt.Sprintf("Read: %s with %s of %s", CountOf(y.Trajectories, "trajectory"), CountOf(y.Calls, "call"), CountOf(y.Tools(), "tool"))
-	if y.LLMTurns > 0 {
-		text += fmt.Sprintf(" in %s", CountOf(y.LLMTurns, "model turn"))
-	}
-	if n := in.left.Total() + in.excluded; n > 0 {
-		text += fmt.Sprintf("; %s left out by filters", CountOf(n, "trajectory"))
-	}
-	text += "." + in.minedWords()
-	if by := y.StatusReadings(); len(by) > 0 && by[0].By != trace.ByRule {
-		n := 0
-		for _, r := range by {
-			n += r.Calls
-		}
-		text += fmt.Sprintf(" No flag and no rule says which calls failed; by their results %s did.", report.Grouped(n))
-	}
-	return report.Short(text + in.lackWords())
-}
-
 // Summary says in a few sentences what came in.
 func (in *Intake) Summary() report.Paragraph {
 	y := in.Tally

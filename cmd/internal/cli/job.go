@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"iter"
 	"log/slog"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -21,7 +22,9 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/plot"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats"
@@ -39,6 +42,8 @@ type Job struct {
 	Problems Problems
 	Progress *Progress
 	Bounds   bounds.Reached // that were reached
+	Set      *rules.Set     // of --rules; nil for none
+	Listed   *cost.Table    // the prices that awo brings along, behind those of --prices
 
 	app       *App
 	options   map[string]any // the command's own settings, by name of the flag
@@ -50,6 +55,7 @@ type Job struct {
 	toolsDoubted bool          // the names of tools in rules were compared with the traces
 	sources      []sourceFile  // that were read beside the traces, in order
 	meters       []*cost.Meter // that money is counted with
+	readers      []*trace.Reader
 }
 
 // sourceFile is a file that was read, and what it was read as: "rules" or "prices".
@@ -68,6 +74,9 @@ func Work[O any](a *App, c *cobra.Command, f func(j *Job, o O, args []string) er
 		a.began = true
 		j := a.newJob(c, settings, own)
 		defer func() { err = j.finish(err) }()
+		if err := j.prepare(c.Annotations[annotation]); err != nil {
+			return err
+		}
 		return f(j, o, args)
 	}
 	return c
@@ -75,7 +84,7 @@ func Work[O any](a *App, c *cobra.Command, f func(j *Job, o O, args []string) er
 
 func (a *App) newJob(c *cobra.Command, s Settings, own map[string]any) *Job {
 	a.showValues = s.ShowValues
-	a.colour, a.links = s.coloured(a.StderrTerminal), s.linked(a.StderrTerminal)
+	a.colour = s.coloured(a.StderrTerminal)
 	_, command, _ := strings.Cut(c.CommandPath(), " ")
 	j := &Job{
 		Settings: s, Context: c.Context(), Command: command, options: own,
@@ -87,6 +96,20 @@ func (a *App) newJob(c *cobra.Command, s Settings, own map[string]any) *Job {
 	}
 	j.Problems = Problems{app: a, settings: &j.Settings, clear: j.Progress.Clear}
 	return j
+}
+
+// prepare reads the files that the settings of a command name, whose groups are uses.
+func (j *Job) prepare(uses string) (err error) {
+	groups := strings.Fields(uses)
+	if slices.Contains(groups, string(UseRules)) {
+		if j.Set, err = j.Rules(j.RuleFile); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(groups, string(UsePrices)) {
+		j.Listed, err = j.priceTable()
+	}
+	return err
 }
 
 // coloured reports whether what goes to a terminal, or not, is coloured.
@@ -128,6 +151,9 @@ func (a *App) logger(s Settings) *slog.Logger {
 // another kind.
 func (j *Job) finish(err error) error {
 	j.Progress.end()
+	for _, r := range j.readers {
+		r.Close()
+	}
 	if flushed := j.Out.Flush(); err == nil {
 		err = flushed
 	}
@@ -172,7 +198,7 @@ func (s stdout) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Open returns a Reader on traces with the settings of the job. An error is one
+// Open returns a Reader on traces with the settings of the job, which is closed at its end. An error is one
 // of usage: what is wrong with files is yielded by Trajectories.
 func (j *Job) Open(files []string, o trace.Options) (*trace.Reader, error) {
 	switch {
@@ -192,6 +218,7 @@ func (j *Job) Open(files []string, o trace.Options) (*trace.Reader, error) {
 	if err != nil {
 		return nil, Usagef("--input-format: %s", err)
 	}
+	j.readers = append(j.readers, r)
 	if err := j.keepsInputs(r); err != nil {
 		return nil, err
 	}
@@ -329,7 +356,6 @@ func (j *Job) trajectoriesAgain(r *trace.Reader) iter.Seq2[*trace.Trajectory, er
 }
 
 // Result prints a document in the format asked for; with --table it is one table of it.
-// What is longer than the terminal goes through a pager.
 func (j *Job) Result(d *report.Document) error {
 	j.Progress.end()
 	d.Command = j.Command
@@ -351,7 +377,7 @@ func (j *Job) write(d *report.Document, o report.Options) error {
 			j.Say("CSV is the table " + names[0] + "; --table takes another: " + strings.Join(names[1:], ", "))
 		}
 	}
-	return j.paged(func(w io.Writer) error { return d.Write(w, j.Format, o) })
+	return d.Write(j.Out, j.Format, o)
 }
 
 // Complete reports whether a document is for a script, which wants all rows of tables.
@@ -368,9 +394,6 @@ func (j *Job) forPeople() bool {
 // before, and up to 100 columns for sentences. What is no terminal has any width.
 func (j *Job) layout() report.Options {
 	o := report.Options{Bold: j.coloured(j.app.StdoutTerminal), Details: j.Details, Columns: j.app.StdoutColumns}
-	if j.linked(j.app.StdoutTerminal) {
-		o.Link = fileURL
-	}
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		o.Columns = n
 	}
@@ -442,4 +465,95 @@ func (j *Job) Say(line string) {
 // Printf writes to standard output.
 func (j *Job) Printf(format string, args ...any) {
 	fmt.Fprintf(j.Out, format, args...) // finish sees the error
+}
+
+// filesNamed is how many files a suggested command repeats.
+const filesNamed = 3
+
+// Then returns the next command to type, for the same traces and rules: words are the
+// command and its flags, {} stands for the traces.
+func (j *Job) Then(files []string, reason string, words ...string) string {
+	var out []string
+	for _, word := range append([]string{"awo"}, words...) {
+		if word != "{}" {
+			out = append(out, word)
+			continue
+		}
+		if len(files) > filesNamed {
+			out = append(out, "TRACES...")
+		} else {
+			for _, file := range files {
+				out = append(out, shellWord(file))
+			}
+		}
+		if j.rulesFile != "" && j.rulesFile != "-" {
+			out = append(out, "--rules", shellWord(j.rulesFile))
+		}
+	}
+	return strings.Join(out, " ") + " # " + reason
+}
+
+// shellWord quotes what a shell would not take as one word.
+func shellWord(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,@%+=") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// ToolsShown is how many tools a table of them lists in text.
+const ToolsShown = 20
+
+// Grouped writes a number with its digits in groups of three.
+func Grouped(n int64) string { return report.Grouped(int(n)) }
+
+// Dollars writes an amount of US dollars with as many digits as say something.
+func Dollars(v float64) string {
+	if v != 0 && v < 0.1 && v > -0.1 {
+		return fmt.Sprintf("%.5f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+// Amounts writes amounts of US dollars that are read beside each other with as many digits
+// as the first of them needs: at least two behind the point, at most five.
+func Amounts(first float64, others ...float64) []string {
+	digits := 2
+	for v := math.Abs(first); v > 0 && v < 0.1 && digits < 5; v *= 10 {
+		digits++
+	}
+	out := []string{strconv.FormatFloat(first, 'f', digits, 64)}
+	for _, v := range others {
+		out = append(out, strconv.FormatFloat(v, 'f', digits, 64))
+	}
+	return out
+}
+
+// Wilson returns the 95 % interval of a rate, by the method of that name.
+func Wilson(count, n int) stat.Interval { return stat.Share(count, n).Interval }
+
+// Map returns what f makes of each element of a list.
+func Map[T, U any](list []T, f func(*T) U) []U {
+	out := make([]U, len(list))
+	for i := range list {
+		out[i] = f(&list[i])
+	}
+	return out
+}
+
+// WriteFigures writes figures into a folder, each as SVG and PNG.
+func WriteFigures(figures []*plot.Figure, dir string) error {
+	var files []emit.File
+	for _, figure := range figures {
+		svg, err := figure.SVG()
+		if err != nil {
+			return err
+		}
+		png, err := figure.PNG()
+		if err != nil {
+			return err
+		}
+		files = append(files, emit.File{Name: figure.Name + ".svg", Data: svg}, emit.File{Name: figure.Name + ".png", Data: png})
+	}
+	return emit.Write(dir, files)
 }

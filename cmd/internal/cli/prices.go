@@ -18,9 +18,9 @@ func addPrices(f *pflag.FlagSet) {
 	f.Var(NewChoice("recorded", "on", "off"), "caching", "which input is read from a prompt cache: what is recorded; on: all that the turn before sent; off: none")
 }
 
-// PriceTable returns the prices that awo brings along, behind those of --prices if it is
+// priceTable returns the prices that awo brings along, behind those of --prices if it is
 // given.
-func (j *Job) PriceTable() (*cost.Table, error) {
+func (j *Job) priceTable() (*cost.Table, error) {
 	file := j.Prices
 	if file == "" {
 		return cost.Default(), nil
@@ -37,15 +37,11 @@ func (j *Job) PriceTable() (*cost.Table, error) {
 }
 
 // Meter returns a Meter with the prices and the caching asked for.
-func (j *Job) Meter() (*cost.Meter, error) {
-	table, err := j.PriceTable()
-	if err != nil {
-		return nil, err
-	}
+func (j *Job) Meter() *cost.Meter {
 	caching := map[string]cost.Caching{"recorded": cost.CachingRecorded, "on": cost.CachingOn, "off": cost.CachingOff}
-	m := cost.NewMeter(cost.Options{Prices: table, Caching: caching[j.Caching]})
+	m := cost.NewMeter(cost.Options{Prices: j.Listed, Caching: caching[j.Caching]})
 	j.meters = append(j.meters, m)
-	return m, nil
+	return m
 }
 
 // MarkPrices says in a document that shows money which of the prices were not read at the

@@ -173,9 +173,6 @@ func (a *App) printProblem(e *diag.Error) {
 	}
 	if !e.Pos.IsZero() {
 		where := bold + report.Escape(e.Pos.String()) + off
-		if a.links && e.Pos.File != "" {
-			where = report.Hyperlink(fileURL(e.Pos.File), where)
-		}
 		b.WriteString(where + ": ")
 	}
 	b.WriteString(head + report.Escape(e.Code) + off + ": ")

@@ -28,8 +28,6 @@ type Settings struct {
 	ShowValues  bool          `mapstructure:"show-values"`
 	Workers     int           `mapstructure:"workers"`
 	Color       string        `mapstructure:"color"`
-	Hyperlinks  string        `mapstructure:"hyperlinks"`
-	NoPager     bool          `mapstructure:"no-pager"`
 	Details     bool          `mapstructure:"details"`
 	Table       string        `mapstructure:"table"`
 	Sort        string        `mapstructure:"sort"`
@@ -123,14 +121,12 @@ func AddSettings(flags *pflag.FlagSet) {
 	flags.Bool("strict", false, "stop at the first problem in the input instead of skipping what it concerns")
 	flags.Var(&size, "max-record", "skip records that are larger than this")
 	flags.Bool("show-values", false, "show argument values and lines of traces, which may be secrets")
-	flags.Int("workers", 0, "how many `N` records are decoded at once; 0 means one per CPU; the results are the same")
+	Count(flags, "workers", 0, 0, "how many `N` records are decoded at once; 0 means one per CPU; the results are the same")
 	flags.Var(NewChoice("auto", "always", "never"), "color", "whether problems and headings are coloured; auto is on terminals")
-	flags.Var(NewChoice("auto", "always", "never"), "hyperlinks", "whether names of files are links to them; auto is on terminals that are known to show links")
-	flags.Bool("no-pager", false, "print what is longer than the terminal without a pager (PAGER, or less)")
 	flags.Bool("details", false, "print all tables and notes, and not the first screen alone; other formats than text always have all")
 	flags.String("table", "", "print only the table of this `NAME`; list names them")
 	flags.String("sort", "", "with --table: sort by this `COLUMN`, by its key in CSV, from the largest down; -COLUMN is from the smallest up")
-	flags.Int("limit", 0, "with --table: print at most `N` rows; 0 means no limit")
+	Count(flags, "limit", 0, 0, "with --table: print at most `N` rows; 0 means no limit")
 	flags.BoolP("quiet", "q", false, "print results only, and one line that counts the problems")
 	flags.BoolP("verbose", "v", false, "print every problem, and what is being done")
 	flags.String("config", "", "`FILE` with settings (default awo.yaml, if it is there)")
@@ -151,10 +147,6 @@ func (s *Settings) check() error {
 		return Usagef("--quiet and --verbose contradict each other")
 	case s.Map != "" && s.InputFormat != "":
 		return Usagef("--map and --input-format contradict each other")
-	case s.Workers < 0:
-		return Usagef("--workers: %d is negative", s.Workers)
-	case s.Limit < 0:
-		return Usagef("--limit: %d is negative", s.Limit)
 	case s.Table == "" && (s.Sort != "" || s.Limit > 0):
 		return Usagef("--sort and --limit are for --table")
 	case s.MaxRecord == 0:
@@ -343,4 +335,56 @@ func (a *App) sayConfigured(c *cobra.Command) {
 		return
 	}
 	fmt.Fprintf(a.Stderr, "awo: settings from %s: %s\n", defaultConfig, report.Escape(strings.Join(a.configured, "; ")))
+}
+
+// Setting is what a setting is, and what said so.
+type Setting struct {
+	Command string `json:"command"` // "" for the settings of all commands
+	Setting string `json:"setting"`
+	Value   string `json:"value"`
+	From    string `json:"from"` // default, command line, the variable, or file:line
+	Default string `json:"default"`
+	Env     string `json:"environment"` // the variable that would set it
+}
+
+// Explain returns the settings of all commands and of c as they would be resolved for it,
+// in order of name, and what is wrong with awo.yaml.
+func (a *App) Explain(c *cobra.Command) ([]Setting, diag.List, error) {
+	config, problems, err := a.loadConfig(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []Setting
+	explain := func(command string, flags *pflag.FlagSet, from section) {
+		flags.VisitAll(func(f *pflag.Flag) {
+			if f.Name == "help" || f.Name == "version" || f.Hidden || c.HasParent() && !takes(c, f) {
+				return
+			}
+			out = append(out, explained(command, f, from))
+		})
+	}
+	explain("", c.Root().PersistentFlags(), config.shared.under(&config.own))
+	if c.HasParent() {
+		_, path, _ := strings.Cut(c.CommandPath(), " ")
+		explain(path, c.LocalNonPersistentFlags(), config.own)
+	}
+	return out, problems, nil
+}
+
+// explained says where the value of a flag is from, as setFrom finds it.
+func explained(command string, f *pflag.Flag, from section) Setting {
+	s := Setting{Command: command, Setting: f.Name, Value: f.DefValue, Default: f.DefValue, From: "default", Env: environmentName(f.Name)}
+	if f.Name == "config" {
+		s.Default = defaultConfig
+	}
+	texts, inFile := from.values[f.Name]
+	switch env := os.Getenv(environmentName(f.Name)); {
+	case f.Changed:
+		s.Value, s.From = f.Value.String(), "command line"
+	case env != "":
+		s.Value, s.From = env, environmentName(f.Name)
+	case inFile && from.refusal(f, texts) == nil:
+		s.Value, s.From = strings.Join(texts, ","), from.positions[f.Name].String()
+	}
+	return s
 }

@@ -90,24 +90,16 @@ func run(j *cli.Job, o options, files []string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close()
 	return j.Result(document(in, out))
 }
 
 // compared compares the recordings in files, and returns what was read of them. predict
 // says what is predicted of a technique, nil if nobody does.
 func compared(j *cli.Job, o options, files []string, predict func(technique string) (*Prediction, error)) (*cli.Intake, *Comparison, error) {
-	set, err := j.Rules(j.RuleFile)
-	if err != nil {
-		return nil, nil, err
-	}
-	meter, err := j.Meter()
-	if err != nil {
-		return nil, nil, err
-	}
+	meter := j.Meter()
 	options := compare.Options{Meter: meter, Look: o.Look, Stat: stat.Options{Seed: j.Seed, Each: j.Each()}, Promised: map[string]float64{}}
 	if o.Tools != "" {
-		if err := findPlaces(j, o.Tools, set, &options); err != nil {
+		if err := findPlaces(j, o.Tools, j.Set, &options); err != nil {
 			return nil, nil, err
 		}
 		if err := readPromises(filepath.Join(o.Tools, stored.Name), options.Promised); err != nil {
@@ -119,24 +111,18 @@ func compared(j *cli.Job, o options, files []string, predict func(technique stri
 		return nil, nil, err
 	}
 	comparison := compare.New(options)
-	for t, err := range in.All() {
-		if err != nil {
-			in.Close()
-			return nil, nil, err
-		}
-		comparison.Add(t)
+	if err := in.Each(comparison.Add); err != nil {
+		return nil, nil, err
 	}
 	unjoined := 0
 	if len(o.Transcripts) > 0 {
 		if unjoined, err = join(j, comparison, options, o); err != nil {
-			in.Close()
 			return nil, nil, err
 		}
 	}
 	result := comparison.Result()
 	predicted, err := predict(techniqueOf(result, o.Technique))
 	if err != nil {
-		in.Close()
 		return nil, nil, err
 	}
 	return in, resultOf(in, result, predicted, unjoined), nil
@@ -179,7 +165,6 @@ func join(j *cli.Job, c *compare.Comparison, options compare.Options, o options)
 	if err != nil {
 		return 0, err
 	}
-	defer in.Close()
 	for t, err := range in.All() {
 		if err != nil {
 			return 0, err

@@ -48,7 +48,6 @@ func areSets(j *cli.Job, o options, args []string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer r.Close()
 	for t, err := range r.All() {
 		if err == nil {
 			return t.Relay == nil, nil
@@ -62,9 +61,6 @@ const setsListed = 10
 
 // compareSets compares two sets of traces.
 func compareSets(j *cli.Job, o options, args []string) error {
-	if _, err := j.Rules(j.RuleFile); err != nil {
-		return err
-	}
 	name := ""
 	corpus := trace.NewCorpus(trace.CorpusOptions{NoRefs: true, Group: func(*trace.Trajectory) string { return name }})
 	var sides [2]side
@@ -72,13 +68,10 @@ func compareSets(j *cli.Job, o options, args []string) error {
 		name = [...]string{"before", "after"}[i]
 		s := &sides[i]
 		var err error
-		if s.meter, err = j.Meter(); err != nil {
-			return err
-		}
+		s.meter = j.Meter()
 		if s.in, err = j.Intake([]string{files}, trace.Options{}); err != nil {
 			return err
 		}
-		defer s.in.Close()
 		s.set = contrast.NewSet()
 		for t, err := range s.in.All() {
 			if err != nil {

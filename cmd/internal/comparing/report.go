@@ -43,9 +43,8 @@ func document(in *cli.Intake, out *Comparison) *report.Document {
 	for _, b := range blocks {
 		d.Section(b.heading, b.blocks...)
 	}
+	d.Add(in.Summary())
 	d.Add(report.TableOf("arms", "", []compare.Arm{out.result.Treated, out.result.Control}, nil).Hidden(), report.TableOf("warnings", "", out.result.Warnings, nil).Hidden())
-	d.Details()
-	d.Section("What was read", in.Summary())
 	return d
 }
 
@@ -75,7 +74,7 @@ func sections(out *Comparison) []section {
 	if out.Estimate != nil {
 		list = append(list, section{"Predicted and realised", []report.Block{estimateTable(out.Estimate), unitsNeeded(out.Estimate)}})
 	}
-	return append(list, section{"Meta-tools", []report.Block{toolTable(out.result.Tools).IfAny()}}, section{"Reads ahead", []report.Block{ruleTable(out.result.Rules).IfAny()}})
+	return append(list, section{"Meta-tools", []report.Block{toolTable(out.result.Tools).IfAny()}}, section{"Prefetched reads", []report.Block{ruleTable(out.result.Rules).IfAny()}})
 }
 
 func figureTable(out *Comparison) *report.Table {
@@ -170,4 +169,61 @@ func ruleTable(rules []compare.Rule) *report.Table {
 	table.Brief = 5
 	table.Note("Precision: of reads that were not attached, those that the agent asked for. Whether it uses what is attached, nobody sees.")
 	return table
+}
+
+// Comparison is what the arms of an experiment differ in.
+type Comparison struct {
+	Figures
+	result     *compare.Result
+	conclusion string
+}
+
+// Figures are those of a comparison of arms.
+type Figures struct {
+	Input    cli.InputJSON `json:"input"`
+	Unit     string        `json:"unit"` // session, token or day; empty: mixed
+	Share    float64       `json:"share"`
+	Joined   int           `json:"joined_sessions"`
+	Unjoined int           `json:"unjoined_transcripts"`
+	Estimate *estimate     `json:"estimate,omitempty"`
+}
+
+// Prediction is what a back-test says of a technique: the share of calling turns saved, and
+// the bounds of its interval, nil where there is none.
+type Prediction struct {
+	Technique string   `json:"technique"`
+	Share     float64  `json:"calling_turns_saved_share"`
+	Lo        *float64 `json:"lo"`
+	Hi        *float64 `json:"hi"`
+}
+
+// estimate sets what was realised beside that.
+type estimate struct {
+	Predicted Prediction    `json:"predicted"`
+	Realised  stat.Estimate `json:"realised_share"`
+	Units     stat.Figure   `json:"units_needed"` // in both arms, to tell the prediction from nothing
+	Within    *bool         `json:"within"`       // the prediction is in the interval
+}
+
+func resultOf(in *cli.Intake, r *compare.Result, predicted *Prediction, unjoined int) *Comparison {
+	turns := &r.Figures[compare.CallingTurns]
+	out := &Comparison{
+		Figures: Figures{Input: in.JSON(), Unit: r.Unit, Share: r.Share, Joined: r.Joined, Unjoined: unjoined}, result: r, conclusion: conclusion(turns, r),
+	}
+	if predicted != nil {
+		out.Estimate = estimateOf(turns, r, predicted)
+	}
+	return out
+}
+
+func estimateOf(f *compare.Compared, r *compare.Result, predicted *Prediction) *estimate {
+	share, in := f.Saved()
+	out := &estimate{Predicted: *predicted, Realised: stat.Estimate{Figure: share, Interval: in}, Units: stat.Unknown("too few units say how much they differ")}
+	if n := f.UnitsFor(predicted.Share, r.Share); n > 0 {
+		out.Units = stat.Count(n)
+	}
+	if in.Known() && share.Known() {
+		out.Within = new(in.Lo <= predicted.Share && predicted.Share <= in.Hi)
+	}
+	return out
 }

@@ -70,17 +70,12 @@ func (out *absent) why(a *cli.App, j *cli.Job, found emit.CandidatesJSON, dir st
 			return err
 		}
 	}
-	set, err := j.Rules(j.RuleFile)
-	if err != nil {
-		return err
-	}
 	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}
-	defer in.Close()
 	in.Expand, in.Follows = o.Expand, true
-	c, err := compileAgain(j, o, in, set)
+	c, err := compileAgain(j, o, in, j.Set)
 	if err != nil {
 		return err
 	}

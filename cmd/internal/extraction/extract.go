@@ -74,16 +74,16 @@ published algorithm to the letter.
 	}
 	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UsePrices)
 	f := c.Flags()
-	f.Int("threshold", candidate.DefaultThreshold, "how many trajectories must follow a chain")
+	cli.Count(f, "threshold", candidate.DefaultThreshold, 1, "how many trajectories must follow a chain")
 	addCompile(f)
 	f.Var(cli.NewChoice("turns", "net", "all"), "select", "which meta-tools are offered: those that save turns which others do not, those that save more than their definitions cost, or all")
-	f.Int("max-tools", 0, "offer at most this many meta-tools; 0 means no limit")
+	cli.Count(f, "max-tools", 0, 0, "offer at most this many meta-tools; 0 means no limit")
 	AddUse(f)
-	f.Float64("holdout", 0, "hold out this `SHARE` of the tasks: compile from the rest, and replay on them too")
+	cli.Share(f, "holdout", 0, true, "hold out this `SHARE` of the tasks: compile from the rest, and replay on them too")
 	f.Var(cli.NewChoice("auto", "always", "never"), "verdict", "do what a back-test recommends: auto if no other option says what is offered")
 	f.Var(cli.NewChoice("money", "turns", "time"), "objective", "what the recommendation weighs; money is tokens where most turns have no price")
 	AddBy(f)
-	f.Float64("prefetch", learn.DefaultThreshold, "with --out, also write rules for reads of which at least this `SHARE` is used; 0 writes none")
+	cli.Share(f, "prefetch", learn.DefaultThreshold, true, "with --out, also write rules for reads of which at least this `SHARE` is used; 0 writes none")
 	f.Var(cli.NewChoice("default", "awo"), "preset", "whose conventions are followed")
 	addGraph(f)
 	f.String("out", "", "write the artefacts into this `FOLDER`")
@@ -92,37 +92,26 @@ published algorithm to the letter.
 }
 
 func extract(j *cli.Job, o Options, files []string) error {
-	if err := o.check(); err != nil {
-		return err
-	}
 	if o.Out != "" && o.Check != "" {
 		return cli.Usagef("--out and --check contradict each other")
 	}
-	set, err := j.Rules(j.RuleFile)
-	if err != nil {
-		return err
-	}
-	meter, err := j.Meter()
-	if err != nil {
-		return err
-	}
+	meter := j.Meter()
 	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}
-	defer in.Close()
 	in.Expand, in.Follows = o.Expand, true
 	in.Needs = []string{completeness.CapabilitySequences, completeness.CapabilityTurns, completeness.CapabilityDataflow}
 	in.Findings = j.NewFindings(meter)
-	mined, err := in.Load(set)
+	mined, err := in.Load(j.Set)
 	if err != nil {
 		return err
 	}
-	c, err := compileAndChoose(j, mined.Runs, set, meter, &o)
+	c, err := compileAndChoose(j, mined.Runs, j.Set, meter, &o)
 	if err != nil {
 		return err
 	}
-	if err := in.Refuse(set); err != nil {
+	if err := in.Refuse(j.Set); err != nil {
 		return err
 	}
 	masker := c.Merged.Masker(j.ShowValues)
@@ -146,9 +135,9 @@ func extract(j *cli.Job, o Options, files []string) error {
 			return err
 		}
 		results.Found, results.Definitions = foundArtefact(c, from, out), toolDefinitions(c.Merged)
-		results.Prefetch = readsAhead(j, set, meter, o, c)
+		results.Prefetch = readsAhead(j, j.Set, meter, o, c)
 		out.readsAhead(results.Prefetch)
-		if results.Snapshot, err = inertiaSnapshot(j, in, mined, set); err != nil {
+		if results.Snapshot, err = inertiaSnapshot(j, in, mined, j.Set); err != nil {
 			return err
 		}
 		made, err := emit.All(emit.Emitters, results)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/metatool/bind"
@@ -179,4 +180,36 @@ func curveTable(out *extraction) *report.Table {
 	}
 	table.Note("In these traces, together: %s of %s. An upper bound, and in sample: awo backtest says what is saved on tasks that were not compiled from.", report.Grouped(out.Emitted.TurnsSaved), cli.CountOf(c.CallingTurns, "calling turn"))
 	return table.IfAny()
+}
+
+// antiCostJSON is what an anti-meta-tool would save beside what is offered, and what
+// its definition costs.
+type antiCostJSON struct {
+	Saves float64 `json:"saves"`
+	Costs float64 `json:"costs"`
+	Unit  string  `json:"unit"` // usd or tokens
+}
+
+// failuresJSON returns nil for what was never begun.
+func failuresJSON(f *backtest.Failures) *emit.FailuresJSON {
+	if f.Begun == 0 {
+		return nil
+	}
+	out := &emit.FailuresJSON{Begun: f.Begun, Failed: f.Failed, Ended: f.Ended}
+	if f.Compared > 0 {
+		out.Observed = &emit.ShareJSON{Share: f.Observed.Share, Lo: f.Observed.Lo, Hi: f.Observed.Hi}
+		out.Expected = &emit.ShareJSON{Share: f.Expected.Share, Lo: f.Expected.Lo, Hi: f.Expected.Hi}
+	}
+	return out
+}
+
+// leftOutCell says in a table why a meta-tool is left out.
+func leftOutCell(m *metaTool) report.Cell {
+	if h := m.Holdout; h != nil && m.Reason == backtest.ReasonDisagrees && h.Places > 0 && h.Exact < h.Places {
+		return report.Textf("%s (held out: %s)", m.Reason, replayWords(*h))
+	}
+	if m.Reason == backtest.ReasonVerdict {
+		return report.Text("none is recommended")
+	}
+	return report.Text(m.Reason)
 }

@@ -3,7 +3,9 @@ package extraction
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/awo-dev/awo/backtest"
@@ -15,6 +17,8 @@ import (
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/predict/effects"
+	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/prefetch/stored"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace/holdout"
@@ -30,9 +34,9 @@ func addCompile(f *pflag.FlagSet) {
 // AddUse adds the flags that say what is offered although it adds little or may be used in
 // vain.
 func AddUse(f *pflag.FlagSet) {
-	f.Int("min-turns", 0, "with --select turns: how many calling turns each meta-tool must add to those before it; 0 is as many as --threshold")
+	cli.Count(f, "min-turns", 0, 0, "with --select turns: how many calling turns each meta-tool must add to those before it; 0 is as many as --threshold")
 	f.Bool("batches", false, "offer also what makes calls that do not need each other, as parallel calls would")
-	f.Float64("write-precision", backtest.DefaultWritePrecision, "offer what writes beyond its first call only if the rest always followed, and the lower 95 % bound of that is this `SHARE`; 0 offers all")
+	cli.Share(f, "write-precision", backtest.DefaultWritePrecision, false, "offer what writes beyond its first call only if the rest always followed, and the lower 95 % bound of that is this `SHARE`; 0 offers all")
 }
 
 // ByAuto tells apart agents of which there are tasks enough to say something of each.
@@ -52,25 +56,6 @@ func AgentTasks(by string) int {
 		return -1
 	}
 	return backtest.DefaultAgentTasks
-}
-
-// check refuses options that mean nothing.
-func (o *Options) check() error {
-	switch {
-	case o.Threshold < 1:
-		return cli.Usagef("--threshold: %d is less than 1", o.Threshold)
-	case o.MaxTools < 0:
-		return cli.Usagef("--max-tools: %d is negative", o.MaxTools)
-	case o.MinTurns < 0:
-		return cli.Usagef("--min-turns: %d is negative", o.MinTurns)
-	case !(o.WritePrecision >= 0 && o.WritePrecision <= 1):
-		return cli.Usagef("--write-precision: %v is not a share from 0 to 1", o.WritePrecision)
-	case !(o.Holdout >= 0 && o.Holdout < 1):
-		return cli.Usagef("--holdout: %v is not a share from 0 to less than 1", o.Holdout)
-	case !(o.Prefetch >= 0 && o.Prefetch < 1):
-		return cli.Usagef("--prefetch: %v is not a share from 0 to less than 1", o.Prefetch)
-	}
-	return nil
 }
 
 // algorithm returns how chains are found: the preset decides.
@@ -188,4 +173,175 @@ func (c *extractCompilation) check(o Options, workers int) {
 	if o.Preset != "awo" {
 		c.choice.Withdraw(c.holdout)
 	}
+}
+
+// plan is what one of several agents is offered.
+type plan struct {
+	agent     *agents.Agent
+	threshold int
+	selection backtest.Selection
+	maxTools  int
+	none      bool    // nothing
+	prefetch  float64 // P(use) from which on reads are made ahead; 0 for none
+}
+
+// planFor is what an agent is offered if no verdict says anything else.
+func (o *Options) planFor(a *agents.Agent, threshold int) plan {
+	return plan{agent: a, threshold: threshold, selection: backtest.Selection(o.Select), maxTools: o.MaxTools, prefetch: o.Prefetch}
+}
+
+// tellApart finds the agents.
+func (c *extractCompilation) tellApart(by string) {
+	var found agents.Finder
+	for _, r := range c.train {
+		found.Add(r.Trajectory)
+	}
+	if least := AgentTasks(by); least > 0 {
+		if c.agents = found.List(least); len(c.agents.Agents) < 2 {
+			c.agents = nil
+		}
+	}
+}
+
+// compile compiles at the thresholds of all plans. What tools an agent calls no other one
+// does, but for those of lists of definitions: what is compiled of all traces is what
+// would be compiled of its own.
+func (c *extractCompilation) compile(j *cli.Job, set *rules.Set, o *Options) {
+	thresholds := []int{c.threshold}
+	for _, p := range c.plans {
+		if !p.none && !slices.Contains(thresholds, p.threshold) {
+			thresholds = append(thresholds, p.threshold)
+		}
+	}
+	list := compile.At(c.train, set, o.Compiler(c.threshold, j.Parallel()), thresholds)
+	c.Compilation = list[0]
+	if len(list) == 1 {
+		return
+	}
+	// Of each definition that is there which its agent's threshold gives; names are those
+	// of one compilation only.
+	taken := map[string]bool{}
+	var all []*bind.Definition
+	for i, of := range list {
+		for _, d := range of.Definitions {
+			at := slices.IndexFunc(c.plans, func(p plan) bool { return p.agent.Sees(toolsOf(d)) })
+			if wants := at >= 0 && !c.plans[at].none && c.plans[at].threshold != thresholds[i]; wants || taken[d.Name] {
+				continue
+			}
+			taken[d.Name] = true
+			all = append(all, d)
+		}
+	}
+	c.Definitions = all
+}
+
+func toolsOf(d *bind.Definition) []string {
+	tools := make([]string, len(d.Steps))
+	for i := range d.Steps {
+		tools[i] = d.Steps[i].Tool
+	}
+	return tools
+}
+
+// choose decides what is offered, to each of several agents for itself.
+func (c *extractCompilation) choose(j *cli.Job, meter *cost.Meter, o *Options) {
+	if c.plans == nil {
+		options := o.Choose(c.threshold, meter, j.Parallel())
+		options.None, options.Beside = c.none, c.beside(0)
+		c.choice = backtest.Choose(c.train, c.Definitions, options)
+		return
+	}
+	list := make([]backtest.ForAgent, len(c.plans))
+	for i, p := range c.plans {
+		options := o.Choose(p.threshold, meter, j.Parallel())
+		options.Select, options.MaxTools, options.None, options.Beside = p.selection, p.maxTools, p.none, c.beside(i)
+		list[i] = backtest.ForAgent{Runs: backtest.OfAgent(c.train, c.agents, i), Options: options}
+	}
+	for _, d := range c.Definitions {
+		some := false
+		for i, p := range c.plans {
+			if p.agent.Sees(toolsOf(d)) {
+				list[i].Definitions, some = append(list[i].Definitions, d), true
+			}
+		}
+		if !some {
+			list[0].Definitions = append(list[0].Definitions, d)
+		}
+	}
+	c.choice = backtest.ChooseApart(list)
+}
+
+// deciding lets a command line that says what is offered ask for no verdict: also where
+// it says what is the default.
+func deciding(c *cobra.Command) *cobra.Command {
+	run := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		says := func(name string) bool { return c.Flags().Changed(name) }
+		if !says("verdict") && !says("objective") && slices.ContainsFunc([]string{"threshold", "select", "algorithm", "preset", "max-tools", "min-turns", "batches", "write-precision"}, says) {
+			if err := c.Flags().Set("verdict", "never"); err != nil {
+				return err
+			}
+		}
+		return run(c, args)
+	}
+	return c
+}
+
+// decided reports whether an option says what is offered.
+func (o *Options) decided() bool {
+	return o.Threshold != candidate.DefaultThreshold || o.Select != string(backtest.SelectTurns) || o.algorithm() != string(compile.Patterns) ||
+		o.MaxTools != 0 || o.MinTurns != 0 || o.Batches || o.WritePrecision != backtest.DefaultWritePrecision
+}
+
+// follow back-tests the runs if that is wanted, and sets the options to what is
+// recommended.
+func (c *extractCompilation) follow(j *cli.Job, set *rules.Set, meter *cost.Meter, o *Options) error {
+	wanted := o.Verdict == "always" || o.Verdict != "never" && !o.decided()
+	if !wanted && o.Select != string(backtest.SelectNet) {
+		return nil // what a definition costs decides nothing
+	}
+	c.tellApart(o.By)
+	if c.agents != nil {
+		for i := range c.agents.Agents {
+			c.plans = append(c.plans, o.planFor(&c.agents.Agents[i], o.Threshold))
+		}
+	}
+	if !wanted {
+		return nil
+	}
+	r, err := backtest.Run(c.train, backtest.Options{
+		Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Choose: o.Choose(candidate.DefaultThreshold, meter, j.Parallel()),
+		Techniques: backtest.ForRecommendation()[:1], Recommend: &backtest.RecommendOptions{Objective: backtest.Objective(o.Objective)},
+		Declared: func() backtest.Declarations { return effects.New(set, true) },
+		Meter:    meter, Seed: j.Seed, Workers: j.Parallel(), AgentTasks: AgentTasks(o.By),
+	})
+	if err != nil || r.Recommendation == nil {
+		return err
+	}
+	c.recommended, c.apart = recommend.Of(r), cli.Map(r.Agents, recommend.AgentOf)
+	if v := r.Recommendation; v.Unknown != "" || v.TooFew {
+		return nil // too little to say: what could be offered is shown
+	}
+	if len(r.Agents) > 0 {
+		for i := range c.plans {
+			p, v := &c.plans[i], r.Agents[i].Recommendation
+			if p.none = v.Way.T == 0; !p.none {
+				p.threshold, p.selection = v.Way.T, v.Objective.Selection()
+			}
+			if o.Prefetch == learn.DefaultThreshold {
+				p.prefetch = v.Way.P
+			}
+			c.both = c.both || v.Way.Kind == backtest.Both
+		}
+		return nil
+	}
+	way := r.Recommendation.Way
+	if o.Prefetch == learn.DefaultThreshold {
+		o.Prefetch = way.P
+	}
+	if c.none = way.T == 0; !c.none {
+		c.both = way.Kind == backtest.Both
+		o.Select, o.Threshold = string(r.Recommendation.Objective.Selection()), way.T
+	}
+	return nil
 }

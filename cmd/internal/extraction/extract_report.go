@@ -19,58 +19,28 @@ func extractionDocument(in *cli.Intake, o Options, out *extraction) *report.Docu
 	if out.recommended != nil {
 		d.Add(report.Paragraph(extractionAnswer(o, out)))
 	}
-	d.Add(recommend.AgentsTable(out.agents), in.Brief(), out.recommended.Table())
+	d.Add(recommend.AgentsTable(out.agents), in.Summary(), out.recommended.Table())
 	if len(out.metaTools) == 0 {
 		in.Findings.Section(d, 1)
 		d.Details()
 		d.Add(metaToolTable(in, out, nil).Hidden())
 	} else {
 		if o.Out != "" {
-			d.Add(report.Short(writtenWords(o)))
+			d.Add(report.Paragraph("The definitions are in " + o.Out + "; manifest.json says what they were made from."))
 		}
 		if len(out.findings) > 0 {
 			d.Add(report.Short("Fix this first: " + cli.FindingName(&out.findings[0]) + "."))
 		}
-		d.Add(report.ShortTable{Table: shortTable(out)})
+		shown := slices.Clone(out.metaTools)
+		slices.SortStableFunc(shown, func(a, b metaTool) int { return cmp.Compare(a.Reason, b.Reason) }) // what is offered has none
+		d.Add(metaToolTable(in, out, out.metaTools).Hidden(), metaToolTable(in, out, shown).View())
 		d.Details()
 		in.Findings.Section(d, 1)
-		d.Section("Meta-tools", metaToolTable(in, out, out.metaTools))
-		if o.Out != "" {
-			d.Add(report.Paragraph(writtenWords(o)))
-		}
 	}
-	d.Section("What was read", in.Summary())
 	d.Section("All findings", in.Findings.Table())
 	choiceSections(d, out)
 	d.Add(bindingsTable(out), prefetchTable(out.prefetch))
 	return d
-}
-
-func writtenWords(o Options) string {
-	return "The definitions are in " + o.Out + "; manifest.json says what they were made from."
-}
-
-// shortTable is metaToolTable for short text: of those that are offered, or of all if none is.
-func shortTable(out *extraction) *report.Table {
-	tools := slices.DeleteFunc(slices.Clone(out.metaTools), func(m metaTool) bool { return m.Reason != "" })
-	refused := len(tools) == 0
-	if refused {
-		tools = out.metaTools
-	}
-	table := report.TableOf("short", "Meta-tools", tools, []report.Column{
-		{Key: "name", Max: 42},
-		{Key: "calls", Title: "does in one call", Max: 64, Wrap: true, Cell: report.By(func(m *metaTool) report.Cell { return report.Name(strings.Join(stepsInWords(m), " → ")) })},
-		{Key: "turns_saved", Title: "turns saved"},
-		{Key: "exact", Title: "exact in replay", Rank: 2, Align: report.Right, Cell: report.By(func(m *metaTool) report.Cell { return report.Text(replayWords(m.Replay)) })},
-		{Key: "left_out", Title: "rejected because", Max: 40, Wrap: true, Words: true, Hide: !refused, Cell: report.By(func(m *metaTool) report.Cell {
-			if m.Holdout != nil {
-				return leftOutCell(m)
-			}
-			return report.Text(reasonText(m.Reason))
-		})},
-	})
-	table.Brief = 5
-	return table
 }
 
 // reasonWords say in a few words what the codes of reasons mean.
@@ -98,7 +68,7 @@ func reasonText(reason string) string {
 // metaToolTable lists some of the meta-tools that were found.
 func metaToolTable(in *cli.Intake, out *extraction, tools []metaTool) *report.Table {
 	refused := slices.ContainsFunc(tools, func(m metaTool) bool { return m.Reason != "" })
-	table := report.TableOf("meta_tools", "", tools, []report.Column{
+	table := report.TableOf("meta_tools", "Meta-tools", tools, []report.Column{
 		{Key: "name", Max: 42},
 		{Key: "calls", Title: "does in one call", Max: 64, Wrap: true, Cell: report.By(func(m *metaTool) report.Cell { return report.Name(strings.Join(stepsInWords(m), " → ")) })},
 		{Key: "inputs", Max: 32, Wrap: true, Rank: 4, Cell: report.By(func(m *metaTool) report.Cell { return report.Name(cmp.Or(strings.Join(m.Inputs, ", "), "none")) })},
@@ -109,6 +79,7 @@ func metaToolTable(in *cli.Intake, out *extraction, tools []metaTool) *report.Ta
 		{Key: "exact", Title: "exact in replay", Rank: 2, Align: report.Right, Cell: report.By(func(m *metaTool) report.Cell { return report.Text(replayWords(m.Replay)) })},
 		{Key: "left_out", Title: "rejected because", Max: 40, Wrap: true, Cell: report.By(leftOutCell), Hide: !refused},
 	})
+	table.Brief = 5
 	table.Note("Saved, in order of extraction: at most %s of %s (%.1f %%). An upper bound: an agent must choose the meta-tool, each step's arguments must be known when it is called, and what it then does may differ from what was recorded.",
 		report.Grouped(out.TurnsSaved), cli.CountOf(out.TurnsBefore, "calling turn")+afterRules(in, out), percentOf(out.TurnsSaved, out.TurnsBefore))
 	table.NoteIf(out.Input.Expanded > 0, "As steps only: of the trajectories, those in which the calls were made by meta-tools that were served, and never by the agent one by one.")

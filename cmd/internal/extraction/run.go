@@ -163,15 +163,10 @@ func readInputs(j *cli.Job, text string) (trace.Value, error) {
 
 // findTrajectory reads the trajectory that answers.
 func findTrajectory(j *cli.Job, o runOptions) (*trace.Trajectory, error) {
-	set, err := j.Rules(j.RuleFile)
-	if err != nil {
-		return nil, err
-	}
 	in, err := j.IntakeOf(o.Recordings, cli.InputOptions{}, trace.Options{})
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
 	var found *trace.Trajectory
 	var ids []string
 	for t, err := range in.All() {
@@ -196,7 +191,7 @@ func findTrajectory(j *cli.Job, o runOptions) (*trace.Trajectory, error) {
 		}
 		return nil, cli.Usagef("--trajectory: there is no %s among the %s", report.Escape(o.Trajectory), cli.CountOf(len(ids), "trajectory"))
 	}
-	NewMarker(set).Marks(found)
+	NewMarker(j.Set).Marks(found)
 	return found, nil
 }
 

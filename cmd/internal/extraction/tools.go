@@ -5,14 +5,20 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/spf13/pflag"
+
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/corpus"
+	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/summary/count"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/arazzo"
 	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/toolgraph"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -94,6 +100,148 @@ func operations(m *merge.Merged) []arazzo.Operation {
 		all = append(all, arazzo.Operation{
 			Name: t.Name.Value(), Description: t.Definition.Description, Input: bind.ArgumentsSchema(&t.Definition),
 		})
+	}
+	return all
+}
+
+// addExpand defines the flag of recordings in which meta-tools were served.
+func addExpand(f *pflag.FlagSet) {
+	f.Bool("expand", true, "read the calls of meta-tools in recordings as their steps, made one by one")
+}
+
+// served are the calls that were steps of a meta-tool, by trajectory as it is read.
+type served map[int]map[int]bool
+
+// servedIn notes the steps in runs.
+func servedIn(runs []*corpus.Run) served {
+	s := served{}
+	for n, r := range runs {
+		s.note(n, r.Trajectory)
+	}
+	return s
+}
+
+func (s served) note(n int, t *trace.Trajectory) {
+	for i := range t.Calls {
+		if c := &t.Calls[i]; c.Origin == trace.OriginModel && c.By != "" {
+			if s[n] == nil {
+				s[n] = map[int]bool{}
+			}
+			s[n][i] = true
+		}
+	}
+}
+
+// support returns in how many trajectories a candidate occurs as the steps of meta-tools
+// only: where an agent called them by itself, no step is one.
+func (s served) support(c *candidate.Candidate, walks *merge.Walks) int {
+	if len(s) == 0 {
+		return 0
+	}
+	n, last, only := 0, -1, false
+	for _, o := range c.Occurrences {
+		if o.Trajectory != last {
+			if only {
+				n++
+			}
+			last, only = o.Trajectory, true
+		}
+		places := merge.Place(c.Len())
+		if o.Counts != nil {
+			places = 0
+			for _, k := range o.Counts {
+				places += merge.Place(k)
+			}
+		}
+		for p := o.First; only && p < o.First+places; p++ {
+			first, _, made := walks.Calls(p)
+			only = made == 0 || s[o.Trajectory][first]
+		}
+	}
+	if only {
+		n++
+	}
+	return n
+}
+
+// addGraph adds the flag of the graph by which substitutes are named.
+func addGraph(f *pflag.FlagSet) {
+	f.String("tool-graph", "", "name what may stand in for a tool that failed, by the graph in this `FILE`")
+}
+
+func readGraph(j *cli.Job, file string) (*toolgraph.Graph, error) {
+	data, err := j.ReadAs("tool-graph", file)
+	if err != nil {
+		return nil, diag.List{cli.FileProblem(file, err)}
+	}
+	return toolgraph.Decode(file, data)
+}
+
+// hint names for each step of a meta-tool the tools that may stand in for its own. A
+// step that the rules take for a write has none, whatever the graph says.
+func hint(g *toolgraph.Graph, tool *metatool.Tool) {
+	for i := range tool.Steps {
+		s := &tool.Steps[i]
+		s.Instead = nil
+		at, known := g.Find(s.Tool)
+		if !known || !s.ReadOnly {
+			continue
+		}
+		for _, x := range g.Substitutes(at, nil) {
+			if len(s.Instead) == toolgraph.MostAttempts {
+				break
+			}
+			s.Instead = append(s.Instead, g.Tools[x.Tool].Name)
+		}
+	}
+}
+
+func hintAll(j *cli.Job, file string, tools []*bind.Definition) error {
+	g, err := readGraph(j, file)
+	if err != nil {
+		return err
+	}
+	for _, d := range tools {
+		hint(g, &d.Tool)
+	}
+	return nil
+}
+
+// foundArtefact gathers what is known of everything that was found in the runs that were
+// compiled, which from names; out says what became of it.
+func foundArtefact(c *extractCompilation, from cli.Inputs, out *extraction) emit.Found {
+	became := map[string]*metaTool{}
+	for i := range out.metaTools {
+		became[out.metaTools[i].Name] = &out.metaTools[i]
+	}
+	found := emit.Found{Threshold: out.Threshold, Algorithm: out.Algorithm, Walks: c.Merged.Walks}
+	if c.test == nil {
+		for _, r := range c.train {
+			found.Trajectories = append(found.Trajectories, from.Origin(emit.Origin{ID: r.ID, File: r.Source.File, Line: r.Source.Line}))
+		}
+	}
+	for _, d := range c.Definitions {
+		one := emit.FoundCandidate{Definition: d, Ending: c.Ending(d.Candidate)}
+		if m := became[d.Name]; m != nil {
+			one.Status, one.Reason, one.ReasonText, one.Anti, one.Failures = m.Status, m.Reason, reasonText(m.Reason), m.Anti, m.Failures
+		}
+		found.Candidates = append(found.Candidates, one)
+	}
+	return found
+}
+
+// toolDefinitions returns the tools that the traces call, as they were recorded.
+func toolDefinitions(m *merge.Merged) []emit.ToolDefinition {
+	var all []emit.ToolDefinition
+	for _, t := range m.Catalog.Tools() {
+		if !t.Called {
+			continue
+		}
+		one := emit.ToolDefinition{Name: t.Name.Value(), Versions: t.Versions}
+		if d := &t.Definition; d.Known {
+			one.Definition(d.Description, d.Annotations, d.Input, bind.ArgumentsSchema(d))
+		}
+		all = append(all, one)
 	}
 	return all
 }

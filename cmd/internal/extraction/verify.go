@@ -12,9 +12,14 @@ import (
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/internal/summary"
+	"github.com/awo-dev/awo/internal/summary/count"
 	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/arazzo"
 	"github.com/awo-dev/awo/metatool/replay"
 	"github.com/awo-dev/awo/prefetch/learn"
+	"github.com/awo-dev/awo/prefetch/stored"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/completeness"
 )
@@ -57,7 +62,7 @@ occur is reported, and passes.
 	cli.Uses(c, cli.UseTraces, cli.UseRules)
 	f := c.Flags()
 	addExpand(f)
-	f.Float64("min-agreement", 0.95, "fail if a meta-tool is exact at a smaller share of its places")
+	cli.Share(f, "min-agreement", 0.95, false, "fail if a meta-tool is exact at a smaller share of its places")
 	return cli.Work(a, c, verify)
 }
 
@@ -95,19 +100,12 @@ type disagreement struct {
 }
 
 func verify(j *cli.Job, o verifyOptions, args []string) error {
-	if o.MinAgreement < 0 || o.MinAgreement > 1 {
-		return cli.Usagef("--min-agreement: %v is not a share between 0 and 1", o.MinAgreement)
-	}
 	stored, err := cli.OnlyStored(args[1:])
 	if err != nil {
 		return err
 	}
 	v := verifying{dir: args[0]}
 	if err := v.read(j); err != nil {
-		return err
-	}
-	set, err := j.Rules(j.RuleFile)
-	if err != nil {
 		return err
 	}
 	if len(stored) > 0 {
@@ -117,7 +115,6 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close()
 	in.Expand = o.Expand
 	in.Needs = []string{completeness.CapabilityTurns, completeness.CapabilityDataflow}
 	verifier, measure := v.counters()
@@ -125,23 +122,22 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 		tools *replay.Checks
 		reads *learn.Observation
 	}
-	var failed error
-	for c := range par.Map(j.Parallel(), marked(in, NewMarker(set), &failed), func(m markedTrajectory) (c checked) {
+	for c, err := range par.With(j.Parallel(), marked(in, NewMarker(j.Set)), func(m markedTrajectory) (c checked) {
 		c.tools = verifier.Check(m.t, m.marks)
 		if measure != nil {
 			c.reads = measure.Observe(m.t)
 		}
 		return c
 	}) {
-		verifier.Add(c.tools)
+		if err != nil {
+			return err
+		}
+		verifier.Add(c.Is.tools)
 		if measure != nil {
-			measure.Add(c.reads)
+			measure.Add(c.Is.reads)
 		}
 	}
-	if failed != nil {
-		return failed
-	}
-	if err := in.Refuse(set); err != nil {
+	if err := in.Refuse(j.Set); err != nil {
 		return err
 	}
 	out := verified(in, o, verifier.Verifications())
@@ -182,14 +178,14 @@ type markedTrajectory struct {
 }
 
 // marked yields what comes in with its marks; an error ends it.
-func marked(in *cli.Intake, m Marker, failed *error) iter.Seq[markedTrajectory] {
-	return func(yield func(markedTrajectory) bool) {
+func marked(in *cli.Intake, m Marker) iter.Seq2[markedTrajectory, error] {
+	return func(yield func(markedTrajectory, error) bool) {
 		for t, err := range in.All() {
 			if err != nil {
-				*failed = err
+				yield(markedTrajectory{}, err)
 				return
 			}
-			if !yield(markedTrajectory{t, m.Marks(t)}) {
+			if !yield(markedTrajectory{t, m.Marks(t)}, nil) {
 				return
 			}
 		}
@@ -223,7 +219,7 @@ func (out *verification) disagreements() (list []disagreement) {
 
 func (out *verification) document(in *cli.Intake) *report.Document {
 	d := &report.Document{Title: "Replay of meta-tools", Answer: out.answer(), Figures: out.verifyFigures}
-	d.Add(in.Brief(), out.toolsTable(), out.readsTable())
+	d.Add(in.Summary(), out.toolsTable(), out.readsTable())
 	disagreements := out.disagreements()
 	var lines []string
 	for _, one := range disagreements {
@@ -234,7 +230,6 @@ func (out *verification) document(in *cli.Intake) *report.Document {
 		lines = append(lines, fmt.Sprintf("%s:%d: %s, call %d: step %d of %s: %s", one.File, one.Line, report.Escape(one.Trajectory), one.Call, one.Step, one.MetaTool, what))
 	}
 	d.Details()
-	d.Section("What was read", in.Summary())
 	d.Add(report.TableOf("disagreements", "", disagreements, nil).Hidden())
 	if len(lines) > 0 {
 		d.Section("Disagreements", report.Code{Text: strings.Join(lines, "\n")})
@@ -293,4 +288,82 @@ func (out *verification) answer() string {
 		return fmt.Sprintf("The meta-tool did not fail: it is exact at %.1f %% or more of the places where agents made its calls.", 100*out.MinAgreement)
 	}
 	return fmt.Sprintf("None of %s failed: each is exact at %.1f %% or more of the places where agents made its calls.", cli.CountOf(len(out.tools), "meta-tool"), 100*out.MinAgreement)
+}
+
+// verifying is what `awo verify` verifies: the artefacts of a folder, or meta-tools alone.
+type verifying struct {
+	dir                  string
+	toolsFile, aheadFile *count.Artefact // nil where there is none
+	tools                []*metatool.Tool
+	ahead                *stored.File // nil where there is none
+}
+
+func (v *verifying) read(j *cli.Job) (err error) {
+	if v.toolsFile, v.aheadFile, err = Counted(j, v.dir); err != nil {
+		return err
+	}
+	if v.aheadFile != nil {
+		if v.ahead, err = stored.Decode(v.aheadFile.File, []byte(v.aheadFile.Text)); err != nil {
+			return err
+		}
+	}
+	if v.toolsFile != nil {
+		v.tools, err = arazzo.Parse(v.toolsFile.File, []byte(v.toolsFile.Text))
+	}
+	return err
+}
+
+// counters return what counts of traces; no measure where there are no rules.
+func (v *verifying) counters() (*replay.Verifier, *learn.Measure) {
+	verifier := replay.NewVerifier(v.tools)
+	if v.ahead == nil {
+		return verifier, nil
+	}
+	return verifier, learn.NewMeasure(&v.ahead.Set)
+}
+
+// stored is `awo verify` of summaries in which the same artefacts were counted.
+func (v *verifying) stored(j *cli.Job, o verifyOptions, files []string) error {
+	option, value := "tools", v.toolsFile.Choice()
+	if v.toolsFile == nil {
+		option, value = count.PrefetchChoice, v.aheadFile.Choice()
+	}
+	sum, err := j.Recounted(files, option, value)
+	if err != nil {
+		return err
+	}
+	why := "" // rules are not verified
+	verifier, measure := v.counters()
+	switch was := sum.Choice(count.PrefetchChoice); {
+	case measure == nil:
+	case was == "":
+		measure = nil
+		why = "these summaries were counted without the rules for reading ahead: `awo summarize --tools " + v.dir + "` counts them"
+	case was != v.aheadFile.Choice():
+		return cli.Usagef("%s: the summary was counted with other rules for reading ahead (%s) than these (%s)", files[0], was, v.aheadFile.Choice())
+	}
+	if !verifier.Restore(sum.Sum, sum.Sums) {
+		return diag.New(diag.Pos{File: files[0]}, summary.CodeCorrupt, "the counts of meta-tools contradict each other")
+	}
+	if measure != nil && !measure.Restore(sum.Sum, sum.TaskSums) {
+		return diag.New(diag.Pos{File: files[0]}, summary.CodeCorrupt, "the counts of rules for reading ahead contradict each other")
+	}
+	in := j.StoredIntake(sum, len(files))
+	in.Needs = []string{completeness.CapabilityTurns, completeness.CapabilityDataflow}
+	out := verified(in, o, verifier.Verifications())
+	if measure != nil {
+		out.addReads(v.ahead, measure, j.Seed)
+	}
+	d := out.document(in)
+	d.Note("figures.prefetch", why)
+	if measure != nil {
+		d.Note("tables.prefetch", "summaries have tasks in another order than traces, so that other ones are drawn: bounds of use differ from those of the traces as with another --seed")
+	}
+	if len(v.tools) > 0 {
+		d.Note("tables.disagreements", "summaries hold how many disagreements there are, and not where: `awo verify` of the traces names the first ones")
+	}
+	if n := in.Tally.OtherCalls; o.Expand && n > 0 {
+		d.Note("tables.meta_tools", fmt.Sprintf("--expand: summaries count calls as they are recorded; of %s that no model decided on, those of steps of meta-tools were not replayed as calls made one by one", cli.CountOf(n, "call")))
+	}
+	return out.print(j, d)
 }

@@ -150,8 +150,7 @@ func drawTool(j *cli.Job, dir, name, file string) error {
 	var names []string
 	for _, t := range tools {
 		if t.Name == name {
-			folder, base := cli.SplitOut(file)
-			return emit.Write(folder, []emit.File{{Name: base, Data: flowOf(t).SVG()}})
+			return cli.WriteFile(file, flowOf(t).SVG())
 		}
 		names = append(names, t.Name)
 	}
@@ -300,7 +299,7 @@ func whyCandidate(d *report.Document, threshold int, one []emit.CandidateJSON) {
 	d.Section("Why the chain ends here", report.Paragraph(sentence(endingWords(c, threshold))))
 	d.Section("Where arguments come from", argumentsTable(c).IfAny().View())
 	places := report.TableOf("places", "", c.Places, []report.Column{
-		{Key: "trajectory", Max: 40}, {Key: "file", Max: 50, File: true}, {Key: "line"}, {Key: "call", Title: "from call"}, {Key: "times"},
+		{Key: "trajectory", Max: 40}, {Key: "file", Max: 50}, {Key: "line"}, {Key: "call", Title: "from call"}, {Key: "times"},
 	})
 	places.NoteIf(c.Support > len(c.Places), "And in %s more.", cli.CountOf(c.Support-len(c.Places), "trajectory"))
 	d.Section("Where it occurs", places.IfAny().View())

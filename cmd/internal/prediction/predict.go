@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,8 +38,8 @@ trajectory that was given.`,
 	}
 	f := c.Flags()
 	f.String("adapter", "", "`FILE` with the environment's key state and text actions")
-	f.Int("top", 3, "how many outcomes are printed")
-	f.Float64("cost", 1, "what a wrong call costs, in turns of the model; a call is made where the saving outweighs it")
+	cli.CountTo(f, "top", 3, 1, 100, "how many outcomes are printed")
+	cli.Amount(f, "cost", 1, "what a wrong call costs, in turns of the model; a call is made where the saving outweighs it")
 	f.Var(cli.NewChoice("read-only", "any"), "fire", "which tools may be called: those declared to read, or any")
 	return cli.Work(a, c, predictCall)
 }
@@ -81,12 +80,6 @@ type call struct {
 }
 
 func predictCall(j *cli.Job, o predictOptions, args []string) error {
-	if o.Top < 1 || o.Top > 100 {
-		return cli.Usagef("--top: %d is not in 1..100", o.Top)
-	}
-	if !(o.Cost >= 0) || math.IsInf(o.Cost, 0) {
-		return cli.Usagef("--cost: %v is not a number of turns", o.Cost)
-	}
 	adapter, err := readAdapter(j, o.Adapter)
 	if err != nil {
 		return err
@@ -108,7 +101,6 @@ func soFar(j *cli.Job, adapter *predict.Adapter) (*trace.Trajectory, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
 	var found *trace.Trajectory
 	for t, err := range j.Trajectories(r) {
 		switch {

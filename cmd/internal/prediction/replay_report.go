@@ -12,12 +12,12 @@ import (
 // document lays the result out for people.
 func (s *replayStudy) document(out *replayed) *report.Document {
 	d := &report.Document{Title: "Replay", Answer: replayAnswer(out), Figures: out.figures}
-	d.Add(s.in.Brief())
-	d.Add(firstFigures(out))
+	d.Add(s.in.Summary())
+	d.Section("Calls without the model", firingTable(out))
 	d.Details()
-	d.Section("What was read", s.in.Summary(), s.about(out))
+	d.Add(s.about(out))
 	d.Section("Predicting the next turn", rankingTable(out))
-	d.Section("Calls without the model", firingTable(out), wrongTable(out), fillingTable(out))
+	d.Section("Wrong calls and arguments", wrongTable(out), fillingTable(out))
 	d.Section("Are its probabilities right", reliabilityTable(out).IfAny())
 	d.Section("By threshold", replaySweepTable(out).IfAny())
 	return d
@@ -35,22 +35,6 @@ func replayAnswer(out *replayed) string {
 	}
 	return fmt.Sprintf("Of %s, at most %s (%.1f %%) could have been left out, because the call was predicted; %s would have been made for nothing.",
 		turns, report.Grouped(p.Right), 100*float64(p.Right)/float64(n), cli.CountOf(p.Fired-p.Right, "call"))
-}
-
-// firstFigures shows the predictors by what they save.
-func firstFigures(out *replayed) report.ShortTable {
-	t := report.NewTable("predictors", "",
-		report.Column{Key: "predictor", Title: "predicted by"},
-		report.Column{Key: "fired", Title: "calls made", Align: report.Right},
-		report.Column{Key: "right", Title: "turns avoided", Align: report.Right},
-		report.Column{Key: "precision", Title: "right", Unit: "%", Align: report.Right},
-		report.Column{Key: "top1", Title: "next turn guessed", Unit: "%", Align: report.Right},
-	)
-	for i := range out.firing {
-		f := &out.firing[i]
-		t.Add(report.Text(f.Predictor), report.Int(f.Fired), report.Int(f.Right), report.ShareOf(f.Precision.Figure, 1), report.ShareOf(out.ranking[i].Top1.Figure, 1))
-	}
-	return report.ShortTable{Table: t}
 }
 
 func (s *replayStudy) about(out *replayed) report.Paragraph {
@@ -90,14 +74,14 @@ func rankingTable(out *replayed) *report.Table {
 func firingTable(out *replayed) *report.Table {
 	t := report.TableOf("firing", "", out.firing, []report.Column{
 		{Key: "predictor", Title: "predicted by", Words: true},
-		{Key: "theta", Title: "from score", Digits: 2},
+		{Key: "theta", Title: "sure from", Digits: 2},
 		{Key: "fired", Title: "calls made"},
 		{Key: "right", Title: "turns avoided"},
 		{Key: "precision", Unit: "%"},
-		{Key: "coverage", Unit: "%", Align: report.Right, Cell: report.By(func(f *firing) report.Cell { return report.ShareOf(f.Coverage.Figure, 1) })},
+		{Key: "coverage", Title: "of all turns", Unit: "%", Align: report.Right, Cell: report.By(func(f *firing) report.Cell { return report.ShareOf(f.Coverage.Figure, 1) })},
 		{Key: "turns_avoided", Title: "most avoided at precision 80 %", Digits: report.Whole},
 		{Key: "turns_avoided_90", Title: "at 90 %", Align: report.Right, Cell: report.By(func(f *firing) report.Cell { return report.IntOf(f.TurnsAvoided90.Figure) })},
-		{Key: "turns_avoided_ungated", Title: "at 80 % without the gate", Digits: report.Whole},
+		{Key: "turns_avoided_ungated", Title: "at 80 %, any call", Digits: report.Whole},
 	})
 	t.Note("Upper bounds: a live agent's future changes with every wrong call. The thresholds of the most turns avoided are chosen with the outcomes in sight, for every predictor alike.")
 	return t
@@ -146,11 +130,11 @@ func replaySweepTable(out *replayed) *report.Table {
 	t := report.TableOf("sweeps", "", append(shown, others...), []report.Column{
 		{Key: "predictor", Title: "predicted by", Words: true},
 		{Key: "alpha", Digits: 1},
-		{Key: "theta", Title: "from score", Digits: 2},
+		{Key: "theta", Title: "sure from", Digits: 2},
 		{Key: "fired", Title: "calls made"},
 		{Key: "turns_avoided", Title: "turns avoided"},
 		{Key: "precision", Unit: "%"},
-		{Key: "coverage", Unit: "%"},
+		{Key: "coverage", Title: "of all turns", Unit: "%"},
 	})
 	t.Most = len(shown)
 	return t

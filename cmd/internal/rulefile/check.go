@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -176,7 +177,7 @@ func checkRules(j *cli.Job, o checkOptions, args []string) error {
 	if j.Format != report.FormatText { // as text the problems have been printed
 		d := &report.Document{Figures: out}
 		d.Add(report.TableOf("problems", "", problems, []report.Column{
-			{Key: "file", File: true}, {Key: "line"}, {Key: "col", Title: "column"}, {Key: "severity", Words: true}, {Key: "code", Words: true}, {Key: "message", Wrap: true, Words: true},
+			{Key: "file"}, {Key: "line"}, {Key: "col", Title: "column"}, {Key: "severity", Words: true}, {Key: "code", Words: true}, {Key: "message", Wrap: true, Words: true},
 		}), report.TableOf("files", "", read, nil).Hidden(), report.TableOf("usage", "", usage, nil).Hidden())
 		if err := j.Result(d); err != nil {
 			return err
@@ -215,17 +216,146 @@ func useRules(j *cli.Job, checked []checkedRules, o checkOptions, traces []strin
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	for t, err := range in.All() {
-		if err != nil {
-			return nil, err
+	var each []func(*trace.Trajectory)
+	for i := range checked {
+		if checked[i].usage != nil {
+			each = append(each, checked[i].usage.Add)
 		}
-		for i := range checked {
-			if checked[i].usage != nil {
-				checked[i].usage.Add(t)
-			}
-		}
+	}
+	if err := in.Each(each...); err != nil {
+		return nil, err
 	}
 	input := in.JSON()
 	return &input, nil
+}
+
+// minPatternValues is on how many different values a pattern must fit before it
+// is said to take everything: fewer may be alike by accident.
+const minPatternValues = 5
+
+// anyTexts are texts that have nothing in common. A pattern that takes all of
+// them whole takes any text of one line.
+var anyTexts = []string{"a", "0", "Zoë, 9 (x)", "{\"k\": [1.5]}", "-_/", "2024-05-15T10:00:00Z"}
+
+// ruleFindings are warnings about rules of the file itself that the traces show
+// no need for. Rules of included files are left out: a set that many share has
+// rules for calls that these traces lack.
+func ruleFindings(set *rules.Set, usage *merge.Usage) diag.List {
+	var found diag.List
+	if usage.Steps() == 0 {
+		return found // traces without a call say nothing
+	}
+	tools := usage.Tools()
+	for _, u := range usage.Rules() {
+		r := u.Rule
+		if r.Pos.File != set.File {
+			continue
+		}
+		misspelt := cli.MisspeltTools(r, tools)
+		switch {
+		case u.Matched == 0 && len(misspelt) > 0:
+			found = append(found, diag.Warn(r.FieldPos("match"), "rule-unused", "this rule matches none of %s in the traces: %s", cli.CountOf(usage.Steps(), "call"), misspelt[0]))
+		case u.Matched == 0:
+			found = append(found, diag.Warn(r.FieldPos("match"), "rule-unused", "this rule matches none of %s in the traces", cli.CountOf(usage.Steps(), "call")))
+		case len(misspelt) > 0:
+			found = append(found, diag.Warn(r.FieldPos("match"), "rule-tool-unknown", "%s", strings.Join(misspelt, "; ")))
+		case u.Decided == 0 && u.OverruledBy != nil:
+			e := diag.Warn(r.Pos, "rule-overruled", "this rule decides nothing in the traces: later rules of kind %s match all %s that it matches, and the last one wins", r.Kind, cli.CountOf(u.Matched, "call"))
+			found = append(found, e.Note(u.OverruledBy.Pos, "by %s, for one", u.OverruledBy.ID))
+		case u.Decided == 0:
+			found = append(found, diag.Warn(r.Pos, "rule-idle", "this rule matches %s in the traces and changes none of them", cli.CountOf(u.Matched, "call")))
+		case takesAll(r) && u.Matched == usage.Steps():
+			found = append(found, diag.Warn(r.FieldPos("match"), "rule-matches-all", "this rule matches every call in the traces, all %s: what holds for every call tells no states apart", report.Grouped(u.Matched)))
+		}
+		for _, p := range u.Patterns {
+			found = append(found, patternFinding(r, p)...)
+		}
+	}
+	return found
+}
+
+// takesAll reports whether a rule of this kind should not be about all calls.
+func takesAll(r *rules.Rule) bool {
+	switch r.Kind {
+	case rules.KindDrop, rules.KindDomain, rules.KindBarrier, rules.KindCommute, rules.KindPlumbing:
+		return r.DomainFrom == nil
+	case rules.KindEffect:
+		return r.Effect != rules.Mutator || r.Idempotent
+	}
+	return false
+}
+
+// patternFinding is a warning about a pattern that takes everything.
+func patternFinding(r *rules.Rule, p merge.PatternUsage) diag.List {
+	if p.Values < minPatternValues || p.Fit < p.Values {
+		return nil
+	}
+	if p.Field == "pattern" {
+		for _, text := range anyTexts {
+			if at := r.Pattern.FindStringIndex(text); at == nil || at[0] > 0 || at[1] < len(text) {
+				return nil
+			}
+		}
+		return diag.List{diag.Warn(r.FieldPos("pattern"), "rule-pattern-all", "this pattern takes every text whole, %s in the traces: what the argument says no longer tells calls apart", cli.CountOf(p.Values, "different value"))}
+	}
+	return diag.List{diag.Warn(r.FieldPos("match.args"), "rule-pattern-all", "the pattern for %s is found in each of the %s in the traces, so it leaves out no call", p.Field, cli.CountOf(p.Values, "different value"))}
+}
+
+// formatRules is `awo rules check --fmt`.
+func formatRules(j *cli.Job, o checkOptions, files []string) error {
+	replace, check := o.Fmt == "write", o.Fmt == "check"
+	switch {
+	case j.Format != report.FormatText:
+		return cli.Usagef("--format: rule files have a format of their own")
+	case !replace && !check && len(files) > 1:
+		return cli.Usagef("%d files: --fmt print writes one, to the standard output", len(files))
+	}
+	j.Problems.Unlimited = true
+	unformatted := 0
+	for _, file := range files {
+		if replace && file == "-" {
+			return cli.Usagef("--fmt write: the standard input cannot be replaced")
+		}
+		src, err := j.ReadFile(file)
+		if err != nil {
+			j.Problems.Add(cli.FileProblem(file, err))
+			continue
+		}
+		out, err := rules.Format(file, src)
+		if err != nil {
+			j.Problems.AddAll(err)
+			continue
+		}
+		switch {
+		case check && !bytes.Equal(src, out):
+			j.Printf("%s\n", report.Escape(file))
+			unformatted++
+		case check, replace && bytes.Equal(src, out):
+		case replace:
+			if err := cli.WriteFile(file, out); err != nil {
+				return err
+			}
+			j.Log.Debug("a file was formatted", "file", file)
+		default:
+			j.Printf("%s", out)
+		}
+	}
+	if unformatted > 0 {
+		return cli.ErrProblems
+	}
+	return nil
+}
+
+// New returns `awo rules`.
+func New(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "rules",
+		Short: "Check and work on rule files",
+		Long: `Work on rule files: YAML (or JSON) that says which calls are alike, what they do
+to the world, and which of them may change places.`,
+		Example: "  awo rules check rules.yaml",
+		GroupID: cli.GroupRules,
+	}
+	c.AddCommand(newCheck(a), newTest(a), newVerify(a), newSuggest(a), newDiscover(a))
+	return c
 }

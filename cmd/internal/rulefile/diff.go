@@ -74,15 +74,8 @@ func diffRules(j *cli.Job, o checkOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	for t, err := range in.All() {
-		if err != nil {
-			return err
-		}
-		for i := range mergers {
-			mergers[i].Add(t)
-			losses[i].Add(t)
-		}
+	if err := in.Each(mergers[0].Add, losses[0].Add, mergers[1].Add, losses[1].Add); err != nil {
+		return err
 	}
 	var sides []mergedFigures
 	var chains [2][]changedChain
@@ -173,7 +166,7 @@ func diffDocument(in *cli.Intake, sides []mergedFigures, changed []changedRule, 
 	old, now := &sides[0], &sides[1]
 	d := &report.Document{Title: "What the change of rules changes", Figures: diffFigures{in.JSON(), same}, Answer: fmt.Sprintf("Rules that differ: %d; the traces lead through %s states, now %s, and meta-tools would save at most %s turns, now %s.",
 		len(changed), report.Grouped(old.States), report.Grouped(now.States), report.Grouped(old.TurnsSaved), report.Grouped(now.TurnsSaved))}
-	d.Add(in.Brief())
+	d.Add(in.Summary())
 	figures := report.TableOf("sides", "", sides, []report.Column{
 		{Key: "file"},
 		{Key: "rules"},
@@ -187,7 +180,5 @@ func diffDocument(in *cli.Intake, sides []mergedFigures, changed []changedRule, 
 	chains := report.TableOf("meta_tools", "Meta-tools", moved, []report.Column{{Key: "change", Words: true}, {Key: "tools", Wrap: true, Join: " → "}, {Key: "support"}, {Key: "turns_saved", Title: "turns saved"}})
 	chains.Note("In both: %s of the same tools.", cli.CountOf(same, "meta-tool"))
 	d.Add(figures, report.TableOf("rules", "Rules", changed, []report.Column{{Key: "rule", From: "id"}, {Key: "change", Words: true}, {Key: "old", Wrap: true, Words: true}, {Key: "new", Wrap: true, Words: true}}), chains)
-	d.Details()
-	d.Section("What was read", in.Summary())
 	return d
 }

@@ -73,10 +73,10 @@ their arguments, are sent as the traces have them.
 	f.String("command", "", "`COMMAND` that reads the prompt and writes the answer")
 	f.String("record", "", "keep every exchange in the new folder `DIR`")
 	f.String("replay", "", "answer from the recording in `DIR`, and ask no model")
-	f.Int("rounds", 5, "at most so many rounds")
-	f.Int64("max-tokens", 0, "stop when questions and answers have so many tokens together (0: no limit)")
-	f.Float64("max-money", 0, "stop when the exchanges have cost so many dollars (0: no limit)")
-	f.Float64("max-contradictions", 0.01, "the largest share of a rule's checks that may fail, from 0 to 1")
+	cli.Count(f, "rounds", 5, 1, "at most so many rounds")
+	cli.Count(f, "max-tokens", 0, 0, "stop when questions and answers have so many tokens together (0: no limit)")
+	cli.Amount(f, "max-money", 0, "stop when the exchanges have cost so many dollars (0: no limit)")
+	cli.Share(f, "max-contradictions", 0.01, false, "the largest share of a rule's checks that may fail, from 0 to 1")
 	f.Bool("explain", false, "say what was refused, and why")
 	return cli.Work(a, c, discoverRules)
 }
@@ -155,26 +155,10 @@ func (o *discoverOptions) model(seed uint64) (llm.Model, error) {
 	return m, nil
 }
 
-func (o *discoverOptions) check() error {
-	switch {
-	case !(o.MaxContradictions >= 0 && o.MaxContradictions <= 1):
-		return cli.Usagef("--max-contradictions: %g is not between 0 and 1", o.MaxContradictions)
-	case o.Rounds < 1:
-		return cli.Usagef("--rounds: %d is less than 1", o.Rounds)
-	case !(o.MaxMoney >= 0) || o.MaxTokens < 0:
-		return cli.Usagef("a budget is negative")
-	}
-	return nil
-}
-
 // price returns the list price of the model of today, which is the one without an end; nil if
 // it is not known, which a budget of money wants.
 func (o *discoverOptions) price(j *cli.Job) (*cost.Price, error) {
-	table, err := j.PriceTable()
-	if err != nil {
-		return nil, err
-	}
-	price := table.Lookup(o.ModelName, time.Time{})
+	price := j.Listed.Lookup(o.ModelName, time.Time{})
 	if price == nil && o.MaxMoney > 0 {
 		return nil, cli.Usagef("--max-money: no price is known for %q: give --model-name and --prices", o.ModelName)
 	}
@@ -182,16 +166,13 @@ func (o *discoverOptions) price(j *cli.Job) (*cost.Price, error) {
 }
 
 func discoverRules(j *cli.Job, o discoverOptions, files []string) error {
-	if err := o.check(); err != nil {
-		return err
-	}
 	model, err := o.model(j.Seed)
 	if err != nil {
 		return err
 	}
 	options := discover.Options{
 		Rounds: o.Rounds, MaxTokens: o.MaxTokens, MaxCost: o.MaxMoney, Sample: shownRuns, ShowValues: j.ShowValues, Seed: j.Seed,
-		Tolerance: o.MaxContradictions, Folds: heldOutFolds, Threshold: chainSupport,
+		Tolerance: o.MaxContradictions, Folds: heldOutFolds, Threshold: chainSupport, Rules: j.Set,
 		Progress: func(round int, a llm.Answer) {
 			j.Log.Debug("a round is done", "round", round, "input tokens", a.InputTokens, "output tokens", a.OutputTokens)
 		},
@@ -203,22 +184,13 @@ func discoverRules(j *cli.Job, o discoverOptions, files []string) error {
 	if price != nil {
 		options.Cost = func(in, out int64) float64 { return price.USD(in, 0, 0, out) }
 	}
-	if j.RuleFile != "" {
-		if options.Rules, err = j.Rules(j.RuleFile); err != nil {
-			return err
-		}
-	}
 	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}
-	defer in.Close()
 	d := discover.New(options)
-	for t, err := range in.All() {
-		if err != nil {
-			return err
-		}
-		d.Add(t)
+	if err := in.Each(d.Add); err != nil {
+		return err
 	}
 	found, asked := d.Run(j.Context, model)
 	if asked != nil && len(found.Rounds) == 0 {

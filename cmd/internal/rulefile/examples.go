@@ -92,7 +92,7 @@ func testRules(j *cli.Job, _ struct{}, args []string) error {
 	}
 	d := &report.Document{Figures: out}
 	d.Add(report.TableOf("examples", "", rows, []report.Column{
-		{Key: "file", File: true},
+		{Key: "file"},
 		{Key: "line"},
 		{Key: "rule"},
 		{Key: "holds"},

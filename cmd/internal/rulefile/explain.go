@@ -65,7 +65,6 @@ func explainRules(j *cli.Job, o checkOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close()
 	in.Statuses = nil // what rules make of a call is told beside what was recorded
 	merger := merge.NewMerger(set, merge.Options{})
 	var found *trace.Trajectory

@@ -3,13 +3,11 @@ package rulefile
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge/evidence"
@@ -56,7 +54,7 @@ The rules are a first draft: read them, and ask other traces with
 	f := c.Flags()
 	f.Bool("explain", false, "say all that was measured of each rule, and what was rejected")
 	f.String("out", "", "write the rules into this `FILE`")
-	f.Float64("max-contradictions", 0.01, "the largest share of observations that may contradict a rule, from 0 to 1")
+	cli.Share(f, "max-contradictions", 0.01, false, "the largest share of observations that may contradict a rule, from 0 to 1")
 	return cli.Work(a, c, suggestRules)
 }
 
@@ -102,28 +100,14 @@ type leftRule struct {
 }
 
 func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
-	if !(o.MaxContradictions >= 0 && o.MaxContradictions <= 1) {
-		return cli.Usagef("--max-contradictions: %g is not between 0 and 1", o.MaxContradictions)
-	}
-	var base *rules.Set
-	if j.RuleFile != "" {
-		var err error
-		if base, err = j.Rules(j.RuleFile); err != nil {
-			return err
-		}
-	}
 	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}
-	defer in.Close()
 	in.Statuses = nil // the built-in patterns are what status rules are drafted from
-	suggester := suggest.NewSuggester(suggest.Options{Rules: base, Tolerance: o.MaxContradictions, Folds: heldOutFolds, Seed: j.Seed})
-	for t, err := range in.All() {
-		if err != nil {
-			return err
-		}
-		suggester.Add(t)
+	suggester := suggest.NewSuggester(suggest.Options{Rules: j.Set, Tolerance: o.MaxContradictions, Folds: heldOutFolds, Seed: j.Seed})
+	if err := in.Each(suggester.Add); err != nil {
+		return err
 	}
 	found := suggester.Suggest()
 	source, err := suggestedFile(found, o, j.RuleFile, j.ReadFile)
@@ -131,8 +115,7 @@ func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
 		return err
 	}
 	if o.Out != "" {
-		dir, name := cli.SplitOut(o.Out)
-		if err := emit.WriteStream(dir, name, func(w io.Writer) error { _, err := w.Write(source); return err }); err != nil {
+		if err := cli.WriteFile(o.Out, source); err != nil {
 			return err
 		}
 	}

@@ -115,9 +115,8 @@ const (
 func (s *shower) one(d *report.Document) {
 	var list []recorded
 	var steps []step
-	var places []place
 	for _, t := range s.shown {
-		list, steps, places = append(list, t.recorded), append(steps, t.steps...), append(places, t.places...)
+		list, steps = append(list, t.recorded), append(steps, t.steps...)
 	}
 	t, table := &list[0], lines(list)
 	facts := []string{cli.CountOf(t.Calls, "call") + " in " + cli.CountOf(t.Turns, "turn")}
@@ -145,9 +144,6 @@ func (s *shower) one(d *report.Document) {
 		where += ". Values are shown by their shape, texts by how many characters they have; --show-values shows them"
 	}
 	d.Add(table, report.Paragraph(where+"."), s.steps(steps, len(list) > 1))
-	if s.finder != nil {
-		d.Add(placeTable(places)...)
-	}
 }
 
 func (s *shower) steps(rows []step, several bool) *report.Table {
@@ -175,20 +171,4 @@ func (s *shower) steps(rows []step, several bool) *report.Table {
 	})
 	table.Brief = len(table.Rows)
 	return table
-}
-
-// placeTable says where meta-tools could have stood in.
-func placeTable(places []place) []report.Block {
-	table := report.TableOf("places", "Where meta-tools could have stood in", places, []report.Column{
-		{Key: "meta_tool", Title: "meta-tool", Max: 50},
-		{Key: "first_call", Title: "from call"},
-		{Key: "last_call", Title: "to call"},
-		{Key: "turns_saved", Title: "turns saved"},
-		{Key: "exact", Title: "the same calls"},
-	})
-	if len(places) == 0 {
-		return []report.Block{table.Hidden(), report.Paragraph("None of the meta-tools could have stood in here and saved a turn.")}
-	}
-	table.Note("Places may overlap. Turns saved are an upper bound: the agent would have to choose the meta-tool.")
-	return []report.Block{table}
 }

@@ -21,15 +21,12 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/filter"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/metatool"
-	"github.com/awo-dev/awo/metatool/replay"
 	"github.com/awo-dev/awo/trace"
 )
 
 type options struct {
-	Find  string `mapstructure:"find"`
-	Tools string `mapstructure:"tools"`
-	Sort  string `mapstructure:"sort"`
+	Find string `mapstructure:"find"`
+	Sort string `mapstructure:"sort"`
 }
 
 // New returns `awo show`.
@@ -47,20 +44,16 @@ Without an ID the trajectories are listed, most calls first, or by --sort. --fin
 calls for which an expression holds, in which these names may be used:
 
 ` + callNames() + `
---tools DIR also shows where the meta-tools in DIR could have stood in, with those rules.
-
 ` + cli.FilesHelp,
 		Example: `  awo show traces/
   awo show traces/ run-000017
   awo show traces/ run-000017 --show-values
-  awo show traces/ --find 'tool == "get_order" && status == "failed"'
-  awo show traces/ run-000017 --tools tools/ --rules rules.yaml`,
+  awo show traces/ --find 'tool == "get_order" && status == "failed"'`,
 		GroupID: cli.GroupLook,
 	}
 	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UsePrices)
 	f := c.Flags()
 	f.String("find", "", "list the calls for which the `EXPRESSION` holds")
-	f.String("tools", "", "say where the meta-tools in this `DIR` could have stood in")
 	f.Var(cli.NewChoice("calls", "failed", "tokens", "money", "input"), "sort", "what the list of trajectories begins with the most of; input is the order in which they were read")
 	return cli.Work(a, c, show)
 }
@@ -97,25 +90,12 @@ func show(j *cli.Job, o options, args []string) error {
 			return err
 		}
 	}
-	set, err := j.Rules(j.RuleFile)
-	if err != nil {
-		return err
-	}
-	s.marker = extraction.NewMarker(set)
-	if o.Tools != "" {
-		if s.tools, err = extraction.ReadTools(j, o.Tools); err != nil {
-			return err
-		}
-		s.finder = replay.NewFinder(s.tools)
-	}
-	if s.meter, err = j.Meter(); err != nil {
-		return err
-	}
+	s.marker = extraction.NewMarker(j.Set)
+	s.meter = j.Meter()
 	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}
-	defer in.Close()
 	for t, err := range in.All() {
 		if err != nil {
 			return err
@@ -141,8 +121,6 @@ type shower struct {
 	files  []string
 	find   *filter.CallExpression
 	marker extraction.Marker
-	tools  []*metatool.Tool
-	finder *replay.Finder
 	meter  *cost.Meter
 
 	shown []trajectory // with that ID

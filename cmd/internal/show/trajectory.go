@@ -77,25 +77,14 @@ type step struct {
 	Counted bool         `json:"tokens_estimated"`
 }
 
-// place is where a meta-tool could have stood in.
-type place struct {
-	Source string `json:"source"`
-	Tool   string `json:"meta_tool"`
-	First  int    `json:"first_call"` // from 1
-	Last   int    `json:"last_call"`
-	Turns  int    `json:"turns_saved"`
-	Exact  bool   `json:"exact"`
-}
-
 // trajectory is one that is shown turn by turn.
 type trajectory struct {
 	recorded
-	steps  []step
-	places []place
+	steps []step
 }
 
 func (s *shower) trajectory(t *trace.Trajectory) trajectory {
-	marks := s.marker.Marks(t)
+	s.marker.Marks(t) // statuses that rules read
 	out := trajectory{recorded: recorded{s.line(t), t.Agent, t.Format, t.Source.File, t.Source.Line}}
 	source := fmt.Sprintf("%s:%d", out.File, out.Line)
 	account := s.meter.Trajectory(t)
@@ -146,14 +135,6 @@ func (s *shower) trajectory(t *trace.Trajectory) trajectory {
 	}
 	outside(len(t.Turns), len(t.Calls))
 	messages(len(t.Turns), len(t.Calls))
-	if s.finder != nil {
-		for _, p := range s.finder.Find(t, marks) {
-			out.places = append(out.places, place{
-				Source: source, Tool: s.tools[p.Tool].Name, First: p.Replay.Occurrence.First() + 1, Last: p.Replay.Occurrence.Last() + 1,
-				Turns: len(p.Removed), Exact: p.Replay.Exact,
-			})
-		}
-	}
 	return out
 }
 

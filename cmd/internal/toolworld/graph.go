@@ -123,7 +123,6 @@ func graph(j *cli.Job, o graphOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	defer w.close()
 	if o.Out != "" {
 		made, err := artefacts(g)
 		if err != nil {
@@ -147,7 +146,6 @@ func build(j *cli.Job, s sourceOptions, files []string, evaluate bool) (*world, 
 	}
 	c, err := w.catalog(j)
 	if err != nil {
-		w.close()
 		return nil, nil, err
 	}
 	return w, toolgraph.Build(toolgraph.Input{

@@ -60,8 +60,8 @@ five groups of tasks are in none of the files.
 	f := c.Flags()
 	addSources(f)
 	f.String("tasks", "", "tasks and the tools that they used: a `FILE` with {\"id\": ID, \"text\": TEXT, \"tools\": [...]} a line")
-	f.Float64("recall", .95, "the `SHARE` of the tools that a task uses, on average, that the lists are to hold")
-	f.Int("folds", 5, "test in `N` folds of groups of tasks")
+	cli.Share(f, "recall", .95, false, "the `SHARE` of the tools that a task uses, on average, that the lists are to hold")
+	cli.Count(f, "folds", 5, 2, "test in `N` folds of groups of tasks")
 	f.Var(cli.NewChoice("all", "agent"), "by", "what a fixed list is for")
 	f.String("task", "", "rank the tools for the `TEXT` of a task")
 	f.String("from", "", "rank with the ranker in this `FILE` (subset.json) instead of learning one; with --task")
@@ -114,10 +114,6 @@ type ranking struct {
 
 func subset(j *cli.Job, o subsetOptions, files []string) error {
 	switch {
-	case o.Recall <= 0 || o.Recall > 1:
-		return cli.Usagef("--recall: %v is not above 0 and at most 1", o.Recall)
-	case o.Folds < 2:
-		return cli.Usagef("--folds: %d is less than 2", o.Folds)
 	case o.From != "":
 		return rank(j, o, files)
 	case len(files) == 0 && o.Tasks == "":
@@ -127,7 +123,6 @@ func subset(j *cli.Job, o subsetOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	defer w.close()
 	if o.Tasks != "" {
 		more, err := readTasks(j, o.Tasks)
 		if err != nil {

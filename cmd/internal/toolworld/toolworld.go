@@ -66,12 +66,6 @@ type world struct {
 	listed   int // tools in catalogue files
 }
 
-func (w *world) close() {
-	if w.in != nil {
-		w.in.Close()
-	}
-}
-
 // want says what is to be read of trajectories.
 type want struct {
 	flows bool // where arguments come from
@@ -103,7 +97,6 @@ func read(j *cli.Job, s sourceOptions, files []string, what want) (*world, error
 		return nil, err
 	}
 	if err := w.observe(j, w.in.All(), what); err != nil {
-		w.close()
 		return nil, err
 	}
 	return w, nil
@@ -111,43 +104,30 @@ func read(j *cli.Job, s sourceOptions, files []string, what want) (*world, error
 
 // observe adds what trajectories show.
 func (w *world) observe(j *cli.Job, source iter.Seq2[*trace.Trajectory, error], what want) error {
-	var failed error
-	trajectories := func(yield func(*trace.Trajectory) bool) {
-		for t, err := range source {
-			if err != nil {
-				failed = err
-				return
-			}
-			if !yield(t) {
-				return
-			}
-		}
-	}
 	var collector dataflow.Collector
 	links := dataflow.NewLinks()
-	type seen struct {
-		t    *trace.Trajectory
-		flow *dataflow.Flow
-	}
-	for x := range par.Map(j.Parallel(), trajectories, func(t *trace.Trajectory) seen {
+	for x, err := range par.With(j.Parallel(), source, func(t *trace.Trajectory) *dataflow.Flow {
 		if !what.flows {
-			return seen{t: t}
+			return nil
 		}
-		return seen{t, collector.Collect(t)}
+		return collector.Collect(t)
 	}) {
-		w.builder.Observe(x.t)
-		w.observed.Observe(x.t)
+		if err != nil {
+			return err
+		}
+		w.builder.Observe(x.From)
+		w.observed.Observe(x.From)
 		if what.flows {
-			links.Add(x.flow)
+			links.Add(x.Is)
 		}
 		if what.tasks {
-			w.tasks = append(w.tasks, toolrank.TaskOf(x.t))
+			w.tasks = append(w.tasks, toolrank.TaskOf(x.From))
 		}
 	}
-	if what.flows && failed == nil {
+	if what.flows {
 		w.flows = links.Set()
 	}
-	return failed
+	return nil
 }
 
 // catalog returns the tools of everything that was read.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/toolgraph"
 )
@@ -36,7 +35,6 @@ func update(j *cli.Job, o graphOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	defer w.close()
 	c, problems := w.builder.Catalog()
 	if err := warn(j, problems); err != nil {
 		return err
@@ -57,8 +55,7 @@ func update(j *cli.Job, o graphOptions, files []string) error {
 		if err != nil {
 			return err
 		}
-		dir, name := cli.SplitOut(o.AddTo)
-		if err := emit.Write(dir, []emit.File{{Name: name, Data: data}}); err != nil {
+		if err := cli.WriteFile(o.AddTo, data); err != nil {
 			return err
 		}
 	}
@@ -161,11 +158,10 @@ func diff(j *cli.Job, o graphOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	w, g, err := o.graph(j, files)
+	g, err := o.graph(j, files)
 	if err != nil {
 		return err
 	}
-	defer w.close()
 	x := toolgraph.Compare(old, g)
 	d := &report.Document{Title: "Difference of two graphs of tools", Figures: diffFigures{x.Came, x.Went, x.Appeared, x.Vanished, x.Moved}}
 	if len(x.Came)+len(x.Went)+len(x.States)+len(x.Edges) == 0 {

@@ -71,12 +71,12 @@ Agents that see other tools are compiled and tested apart (--by), and then added
 	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UsePrices, cli.UseExclude)
 	f := c.Flags()
 	f.Var(cli.NewChoice("auto", "kfold", "task", "time"), "split", "how the traces are split")
-	f.Int("folds", backtest.DefaultFolds, "with --split kfold: how many parts")
-	f.Float64("test-share", backtest.DefaultShare, "with --split task or time: `SHARE` that is tested on")
-	f.Int("threshold", candidate.DefaultThreshold, "how many trajectories must follow a chain")
+	cli.Count(f, "folds", backtest.DefaultFolds, 2, "with --split kfold: how many parts")
+	cli.Share(f, "test-share", backtest.DefaultShare, true, "with --split task or time: `SHARE` that is tested on")
+	cli.Count(f, "threshold", candidate.DefaultThreshold, 1, "how many trajectories must follow a chain")
 	f.Bool("assume-reads", true, "assume that a tool only reads if its definition or name says so and no rule is about it")
 	f.Var(cli.NewChoice("turns", "net", "all"), "select", "which meta-tools are offered, as in awo extract")
-	f.Int("max-tools", 0, "offer at most this many meta-tools; 0 means no limit")
+	cli.Count(f, "max-tools", 0, 0, "offer at most this many meta-tools; 0 means no limit")
 	extraction.AddUse(f)
 	f.Var(cli.NewChoice("money", "turns", "time", "none"), "objective", "what the recommendation weighs; money is tokens where most turns have no price, none gives none")
 	extraction.AddBy(f)
@@ -112,24 +112,6 @@ func (o *BacktestOptions) techniques() ([]backtest.Technique, error) {
 	return out, nil
 }
 
-func (o *BacktestOptions) check() error {
-	switch {
-	case o.Folds < 2:
-		return cli.Usagef("--folds: %d is less than 2", o.Folds)
-	case !(o.TestShare > 0 && o.TestShare < 1):
-		return cli.Usagef("--test-share: %v is not a share between 0 and 1", o.TestShare)
-	case o.Threshold < 1:
-		return cli.Usagef("--threshold: %d is less than 1", o.Threshold)
-	case o.MaxTools < 0:
-		return cli.Usagef("--max-tools: %d is negative", o.MaxTools)
-	case o.MinTurns < 0:
-		return cli.Usagef("--min-turns: %d is negative", o.MinTurns)
-	case !(o.WritePrecision >= 0 && o.WritePrecision <= 1):
-		return cli.Usagef("--write-precision: %v is not a share from 0 to 1", o.WritePrecision)
-	}
-	return nil
-}
-
 // BacktestFindings is what `awo backtest` found.
 type BacktestFindings struct {
 	options BacktestOptions
@@ -137,33 +119,22 @@ type BacktestFindings struct {
 }
 
 func backTest(j *cli.Job, o BacktestOptions, files []string) error {
-	if err := o.check(); err != nil {
-		return err
-	}
 	if _, err := o.techniques(); err != nil {
 		return err
 	}
-	set, err := j.Rules(j.RuleFile)
-	if err != nil {
-		return err
-	}
-	meter, err := j.Meter()
-	if err != nil {
-		return err
-	}
+	meter := j.Meter()
 	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}
-	defer in.Close()
 	in.Needs = []string{completeness.CapabilitySequences, completeness.CapabilityTurns, completeness.CapabilityDataflow}
 	in.Exclude = j.ExcludeTools()
 	in.Findings, in.Follows = j.NewFindings(meter), true
-	mined, err := in.Load(set)
+	mined, err := in.Load(j.Set)
 	if err != nil {
 		return err
 	}
-	f, err := BackTest(j, in, mined.Runs, set, meter, o)
+	f, err := BackTest(j, in, mined.Runs, j.Set, meter, o)
 	if err != nil {
 		return err
 	}

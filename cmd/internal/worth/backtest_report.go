@@ -1,7 +1,6 @@
 package worth
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/recommend"
+	"github.com/awo-dev/awo/internal/plot"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 )
@@ -19,24 +19,23 @@ func (f *BacktestFindings) document(in *cli.Intake, out Backtest) *report.Docume
 	if d.Answer == "" {
 		d.Answer = f.most()
 	}
-	d.Add(in.Brief())
+	d.Add(in.Summary())
 	if f.result.Trajectories == 0 {
 		d.Add(f.splitWords())
 		return d
 	}
 	d.Add(recommend.AgentsTable(out.Agents), out.Recommended.Table())
-	d.Add(report.ShortTable{Table: savedTable(out)})
 	in.Findings.Section(d, 1)
-	d.Details()
 	f.Sections(d, out)
-	d.Section("What was read", in.Summary())
 	d.Section("All findings", in.Findings.Table())
 	return d
 }
 
-// Sections adds what each technique saves, and what is not known.
+// Sections adds what each technique saves, and as details the rest and what is not known.
 func (f *BacktestFindings) Sections(d *report.Document, out Backtest) {
-	d.Section("What would be saved", f.splitWords(), turnsTable(out))
+	d.Section("What would be saved", turnsTable(out))
+	d.Details()
+	d.Add(f.splitWords())
 	for _, t := range []*report.Table{moneyTable(out), timeTable(out), blindTable(out), readsTable(out)} {
 		if t != nil {
 			d.Add(t.View())
@@ -85,43 +84,6 @@ func (f *BacktestFindings) splitWords() report.Paragraph {
 	return report.Paragraph(fmt.Sprintf("Compiled from %s, tested on %s.", cli.CountOf(r.TrainTasks, "task"), cli.CountOf(r.TestTasks, "task")))
 }
 
-// techniqueWords say in a few words what techniques do; backtest.Technique.Doc says more.
-var techniqueWords = map[string]string{
-	"none":      "nothing is done",
-	"batch":     "parallel calls, nothing compiled",
-	"awo-paper": "the same, counted as published",
-	"awo":       "meta-tools of the AWO paper",
-	"patterns":  "meta-tools from frequent patterns",
-	"register":  "tools defined when they are needed",
-	"inertia":   "calls predicted, made without the model",
-	"prefetch":  "prefetched reads",
-
-	"prefetch-result":  "values of earlier answers alone",
-	"prefetch-user":    "values of the user's messages alone",
-	"prefetch-none":    "reads that need no value alone",
-	"prefetch-same":    "values that are the same in all tasks",
-	"prefetch-gateway": "the same where only calls are seen",
-	"prefetch-paying":  "the rules that pay in training",
-
-	"all": "patterns, inertia, prefetch, register",
-}
-
-// savedTable is turnsTable for short text: what saves most stands first.
-func savedTable(out Backtest) *report.Table {
-	sorted := slices.Clone(out.Techniques)
-	slices.SortStableFunc(sorted, func(a, b Technique) int { return cmp.Compare(b.CallingTurnsSaved, a.CallingTurnsSaved) })
-	table := report.TableOf("saved", "What would be saved on tasks held out, at most", sorted, []report.Column{
-		{Key: "technique", Words: true},
-		{Key: "words", Title: "what", Align: report.Left, Words: true, Rank: 2, Cell: report.By(func(t *Technique) report.Cell { return report.Text(techniqueWords[t.Technique]) })},
-		{Key: "calling_turns_saved", Title: "turns"},
-		{Key: "calling_turns_saved_share", Title: "share", Unit: "%"},
-		{Key: "calling_turns_saved_share", From: "intervals.calling_turns_saved_share", Title: "95 %", Share: true},
-		{Key: "exact", Title: "exact in replay", Rank: 1, Cell: report.By(exactCell)},
-	})
-	table.Brief = len(sorted)
-	return table
-}
-
 // turnsTable shows what each technique saves of calling turns.
 func turnsTable(out Backtest) *report.Table {
 	table := report.TableOf("techniques", "Held out: calling turns", out.Techniques, []report.Column{
@@ -129,13 +91,14 @@ func turnsTable(out Backtest) *report.Table {
 		{Key: "calling_turns_saved", Title: "turns saved"},
 		{Key: "calling_turns_saved_share", Title: "share", Unit: "%"},
 		{Key: "calling_turns_saved_share", From: "intervals.calling_turns_saved_share", Title: "95 %", Share: true},
-		{Key: "llm_calls_saved", Title: "model calls saved", Align: report.Right, Cell: report.By(callsCell)},
-		{Key: "utilisation", Title: "tasks with one", Unit: "%"},
-		{Key: "steps_before", Title: "calls there", Align: report.Right, Cell: report.By(func(t *Technique) report.Cell { return stepsCell(t.StepsBefore) })},
-		{Key: "steps_after", Title: "after", Align: report.Right, Cell: report.By(func(t *Technique) report.Cell { return stepsCell(t.StepsAfter) })},
-		{Key: "exact", Title: "exact in replay", Cell: report.By(exactCell)},
-		{Key: "meta_tools", Title: "meta-tools", Digits: 1},
+		{Key: "llm_calls_saved", Title: "model calls saved", Rank: 2, Align: report.Right, Cell: report.By(callsCell)},
+		{Key: "utilisation", Title: "tasks with one", Unit: "%", Rank: 3},
+		{Key: "steps_before", Title: "calls there", Rank: 4, Align: report.Right, Cell: report.By(func(t *Technique) report.Cell { return stepsCell(t.StepsBefore) })},
+		{Key: "steps_after", Title: "after", Rank: 4, Align: report.Right, Cell: report.By(func(t *Technique) report.Cell { return stepsCell(t.StepsAfter) })},
+		{Key: "exact", Title: "exact in replay", Rank: 1, Cell: report.By(exactCell)},
+		{Key: "meta_tools", Title: "meta-tools", Digits: 1, Rank: 3},
 	})
+	table.Brief = len(out.Techniques)
 	if len(out.Techniques) > 0 {
 		first := out.Techniques[0]
 		table.Note("Of %s of %s that were tested on. Upper bounds: an agent must choose the meta-tool, and what it then does may differ from what was recorded.", cli.CountOf(first.CallingTurns, "calling turn"), cli.CountOf(first.LLMCalls, "model turn"))
@@ -303,4 +266,142 @@ func drawBacktest(j *cli.Job, f *BacktestFindings, dir string) error {
 		return err
 	}
 	return cli.WriteFigures(figures, dir)
+}
+
+// NoPrices is why figures of money are missing.
+const NoPrices = "no turn has a price"
+
+// Why other figures are missing.
+const (
+	noTokens    = "no trajectory records model turns"
+	noTimes     = "no turn records when it began and ended"
+	noTestTurns = "no calling turn in the test part"
+	noTestTasks = "no task in the test part"
+	noMoments   = "no meta-tool could be used"
+	noneUsed    = "it occurs in no trajectory of the test part"
+	noDuration  = "how long a registration would take is not recorded"
+	noOffers    = "no trajectory records the definitions of the tools offered, and input that holds them"
+)
+
+// registers reports whether a technique offers definitions of tools when they are
+// needed: what it saves is known only where traces say which are offered.
+func registers(technique string) bool {
+	return technique == "register"
+}
+
+// lacks returns why a metric of a technique is not known, "" if it is. A figure
+// that nothing supports is not zero, and its interval is none either.
+func (f *BacktestFindings) lacks(o *backtest.Outcome, metric string) string {
+	offers := registers(o.Name) && o.Used == 0
+	calling := strings.HasPrefix(metric, "calling_turns")
+	switch {
+	case f.result.TestTasks == 0:
+		return noTestTasks
+	case o.LLMCalls == 0 && !calling:
+		return noTokens
+	case o.CallingTurns == 0 && (calling || metric == "utilisation" && !registers(o.Name)):
+		return noTestTurns
+	case strings.HasPrefix(metric, "cost") && f.result.Unpriced >= f.result.LLMTurns:
+		return NoPrices
+	case offers && !calling:
+		return noOffers
+	case strings.HasPrefix(metric, "model_seconds") && o.Seconds == 0:
+		return noTimes
+	case strings.HasPrefix(metric, "model_seconds") && (registers(o.Name) || o.Name == "all" && f.result.NoTools < f.result.Trajectories):
+		return noDuration
+	}
+	return ""
+}
+
+// interval returns the interval of a metric, or why there is none.
+func (f *BacktestFindings) interval(o *backtest.Outcome, metric string) stat.Interval {
+	if why := f.lacks(o, metric); why != "" {
+		return stat.NoInterval(why)
+	}
+	return o.Intervals[metric]
+}
+
+// known returns a figure of a technique, or why there is none.
+func (f *BacktestFindings) known(o *backtest.Outcome, metric string, v float64) stat.Figure {
+	if why := f.lacks(o, metric); why != "" {
+		return stat.Unknown(why)
+	}
+	return stat.Known(v)
+}
+
+// BacktestPlots draws what was found: calling turns and money saved by technique.
+func BacktestPlots(f *BacktestFindings) ([]*plot.Figure, error) {
+	var out []*plot.Figure
+	turns, err := f.estimates("backtest-turns", "Calling turns saved on tasks held out, at most", "share of the calling turns", "calling_turns_saved_share",
+		func(o *backtest.Outcome) float64 {
+			return partOf(float64(o.CallingTurnsSaved), float64(o.CallingTurns))
+		})
+	if err != nil {
+		return nil, err
+	}
+	money, err := f.moneyFigure()
+	if err != nil {
+		return nil, err
+	}
+	for _, figure := range []*plot.Figure{turns, money} {
+		if figure != nil {
+			out = append(out, figure)
+		}
+	}
+	return out, nil
+}
+
+// moneyFigure draws what is saved in money, in tokens where nothing has a price,
+// and nothing where neither is known.
+func (f *BacktestFindings) moneyFigure() (*plot.Figure, error) {
+	switch r := f.result; {
+	case r.LLMTurns == 0:
+		return nil, nil
+	case r.Unpriced < r.LLMTurns:
+		return f.estimates("backtest-money", "Money saved on tasks held out, definitions paid", "share of the cost; below zero it costs more", "cost_saved_share",
+			func(o *backtest.Outcome) float64 { return partOf(o.USDSaved, o.USD) })
+	}
+	return f.estimates("backtest-money", "Tokens saved on tasks held out, definitions paid", "share of the tokens; below zero it takes more", "tokens_saved_share",
+		func(o *backtest.Outcome) float64 { return partOf(float64(o.TokensSaved), float64(o.Tokens)) })
+}
+
+// estimates draws a metric of all techniques that are about it, and for which it is
+// known; nil if there are none.
+func (f *BacktestFindings) estimates(name, title, x, metric string, of func(o *backtest.Outcome) float64) (*plot.Figure, error) {
+	var rows []plot.Estimate
+	var words []string
+	for i := range f.result.Techniques {
+		o := &f.result.Techniques[i]
+		turns := strings.HasPrefix(metric, "calling_turns")
+		if o.Name == "none" || f.lacks(o, metric) != "" || turns && registers(o.Name) {
+			continue
+		}
+		row := plot.Estimate{Name: o.Name, Share: of(o), Lo: math.NaN(), Hi: math.NaN()}
+		text := fmt.Sprintf("%s %.1f %%", o.Name, 100*row.Share)
+		if i := o.Intervals[metric]; i.Known() {
+			row.Lo, row.Hi = i.Lo, i.Hi
+			text += fmt.Sprintf(" (%.1f to %.1f %%)", 100*i.Lo, 100*i.Hi)
+		}
+		if o.Name == "awo-paper" {
+			row.Name, row.Apart = "awo-paper (counted, not replayed)", true
+		}
+		rows, words = append(rows, row), append(words, text)
+	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	figure, err := plot.Estimates(plot.Axes{Name: name, Title: title, X: x}, rows)
+	if err != nil {
+		return nil, err
+	}
+	figure.Alt = title + ", with 95 % intervals: " + strings.Join(words, "; ") + "."
+	return figure, nil
+}
+
+// partOf returns a part of a whole, NaN where there is none.
+func partOf(part, whole float64) float64 {
+	if whole == 0 {
+		return math.NaN()
+	}
+	return part / whole
 }

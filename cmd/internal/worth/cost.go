@@ -13,11 +13,14 @@ import (
 	"hash/fnv"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/summary"
+	"github.com/awo-dev/awo/internal/summary/count"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -59,23 +62,15 @@ FILES may be summaries (*.awosum) too, for the usage that is recorded.
 	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UsePrices, cli.UseShell)
 	f := c.Flags()
 	f.Bool("lazy", false, "also simulate lazy registration of tools")
-	f.Float64("share", 0.3, "with --lazy: `SHARE` of the offered tools that one of the variants registers, used or not")
-	f.Int("batch", 5, "with --lazy: how many tools one of the variants registers at a time")
+	cli.Share(f, "share", 0.3, false, "with --lazy: `SHARE` of the offered tools that one of the variants registers, used or not")
+	cli.Count(f, "batch", 5, 1, "with --lazy: how many tools one of the variants registers at a time")
 	f.Var(cli.NewChoice(append([]string{"none", "day", "week"}, cli.GroupNames...)...), "by", "also by groups of trajectories; day and week say what changed and why, project is the folder of a file, server that of MCP")
 	f.String("budget", "", "fail if a day or week cost more than this `AMOUNT`, such as 5USD/day")
-	f.Int("top", 10, "how many habits and trajectories are named")
+	cli.Count(f, "top", 10, 0, "how many habits and trajectories are named")
 	return cli.Work(a, c, costs)
 }
 
 func costs(j *cli.Job, o CostOptions, files []string) error {
-	switch {
-	case o.Top < 0:
-		return cli.Usagef("--top: %d is negative", o.Top)
-	case !(o.Share >= 0 && o.Share <= 1):
-		return cli.Usagef("--share: %v is not a share, which is from 0 to 1", o.Share)
-	case o.Batch < 1:
-		return cli.Usagef("--batch: %d is less than 1", o.Batch)
-	}
 	limit, err := readBudget(o.Budget, o.By)
 	if err != nil {
 		return err
@@ -83,14 +78,7 @@ func costs(j *cli.Job, o CostOptions, files []string) error {
 	if limit != nil {
 		o.By = limit.by
 	}
-	set, err := j.Rules(j.RuleFile)
-	if err != nil {
-		return err
-	}
-	meter, err := j.Meter()
-	if err != nil {
-		return err
-	}
+	meter := j.Meter()
 	stored, err := cli.OnlyStored(files)
 	if err != nil {
 		return err
@@ -102,8 +90,7 @@ func costs(j *cli.Job, o CostOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	in.Shell = j.Splitter(set)
+	in.Shell = j.Splitter(j.Set)
 	f, err := Account(j, in, in.All(), meter, o, nil)
 	if err != nil {
 		return err
@@ -258,4 +245,72 @@ func (s *fitSample) refs() []trace.Ref {
 	}
 	slices.SortFunc(out, trace.Ref.Compare)
 	return out
+}
+
+// storedCosts is `awo cost` of summaries.
+func storedCosts(j *cli.Job, o CostOptions, files []string, meter *cost.Meter) error {
+	switch {
+	case o.Lazy:
+		return cli.Usagef("--lazy: summaries hold no definitions of tools; give the traces")
+	case o.By != "none":
+		return cli.Usagef("--by %s: summaries do not hold it; give the traces", o.By)
+	case j.RuleFile != "":
+		return cli.Usagef("--rules: summaries hold no arguments and results; give the traces")
+	case j.Caching == "on":
+		return cli.Usagef("--caching on wants the turns one by one, and summaries hold sums; give the traces")
+	}
+	sum, err := j.MergeStored(files, false)
+	if err != nil {
+		return err
+	}
+	asked := count.Default()
+	asked.Shell, asked.Where, asked.TurnGap = j.Shell, j.Where, j.TurnGap
+	if err := j.AsCounted(asked, sum); err != nil {
+		return err
+	}
+	in := j.StoredIntake(sum, len(files))
+	f := &CostFindings{options: o, caching: j.Caching, fit: cost.NewFit(meter), meter: meter, statement: statementOf(sum.Usage(), meter)}
+	d := f.document(in)
+	d.Note("tables.habits", "summaries hold sums by tool and not by pairs of calls: `awo cost` of the traces has them")
+	d.Note("tables.dearest", "summaries hold no single trajectories: `awo cost` of the traces has them")
+	return j.Result(d)
+}
+
+// statementOf prices the sums of a summary.
+func statementOf(u *summary.Usage, meter *cost.Meter) *cost.Statement {
+	sums := cost.NewSums(meter)
+	some := func(model string, day int32, turns int, t *summary.Tokens) cost.Some {
+		return cost.Some{Model: model, Day: timeOf(day), Turns: turns, Input: t.Input, Cached: t.Cached, Write: t.Write, WriteHour: t.WriteHour, Output: t.Output}
+	}
+	for _, row := range u.Turns() {
+		x := some(row.Model, row.Day, row.Turns, &row.Tokens)
+		x.Agent, x.Outcome, x.Began = row.Agent, row.Outcome, timeOf(row.Began)
+		x.Caches, x.Calls, x.Silent = row.Caches, row.Calls, row.Silent
+		x.IsPaid, x.PaidUSD = row.Paid, float64(row.Nano)/1e9
+		sums.Turns(x)
+	}
+	for _, row := range u.Runs() {
+		sums.Runs(cost.Runs{
+			Model: row.Model, Sole: row.Sole, Agent: row.Agent, Outcome: row.Outcome, Began: timeOf(row.Began),
+			Trajectories: row.Trajectories, NoTurns: row.NoTurns, Offered: row.Offered, Calls: row.Calls, TurnsUnknown: row.TurnsUnknown,
+			RecordedUSD: float64(row.RecordedNano) / 1e9, RecordedTurns: row.RecordedTurns,
+		})
+	}
+	for _, row := range u.Tools() {
+		x := some(row.Model, row.Day, row.Times, &row.Tokens)
+		x.IsPaid, x.PaidUSD = row.Paid, float64(row.Nano)/1e9
+		sums.Calls(row.Tool, int(row.Shared), x)
+	}
+	for user, n := range u.Users() {
+		sums.Users(user.Tool, user.None, n)
+	}
+	return sums.Statement()
+}
+
+// timeOf returns the begin of a day since 1970, zero for none.
+func timeOf(day int32) time.Time {
+	if day == summary.NoDay {
+		return time.Time{}
+	}
+	return time.Unix(int64(day)*24*60*60, 0).UTC()
 }

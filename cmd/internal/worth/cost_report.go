@@ -94,7 +94,7 @@ func (f *CostFindings) document(in *cli.Intake) *report.Document {
 	if said := trendWords(f.periods); said != "" {
 		d.Add(report.Paragraph(said))
 	}
-	d.Add(in.Brief())
+	d.Add(in.Summary())
 	some := out.Turns > 0
 	if len(f.periods) > 0 {
 		d.Section("By "+f.options.By, periodTable(f.periods))
@@ -103,7 +103,6 @@ func (f *CostFindings) document(in *cli.Intake) *report.Document {
 	if some && f.lazy != nil {
 		lazySections(d, f.lazy)
 	}
-	d.Section("What was read", in.Summary())
 	return d
 }
 

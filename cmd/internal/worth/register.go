@@ -144,13 +144,9 @@ func register(j *cli.Job, o registerOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close()
 	found := offered{}
-	for t, err := range in.All() {
-		if err != nil {
-			return err
-		}
-		found.add(t)
+	if err := in.Each(found.add); err != nil {
+		return err
 	}
 	out, made, err := registrationOf(in, found)
 	if err != nil {
@@ -212,11 +208,11 @@ func (out *registration) document(in *cli.Intake, o registerOptions) *report.Doc
 	d.Add(report.TableOf("undefined", "", out.undefined, nil).Hidden())
 	if len(out.tools) == 0 {
 		d.Answer = "No trajectory records the definitions of the tools that it was offered, so there is nothing to register: no file is written."
-		d.Add(in.Brief(), table.Hidden())
+		d.Add(in.Summary(), table.Hidden())
 		return d
 	}
 	d.Answer = fmt.Sprintf("%s can be registered on demand: their definitions are %s tokens, their names %s.", cli.CountOf(len(out.tools), "tool"), cli.Grouped(out.Tokens), cli.Grouped(out.NameTokens))
-	d.Add(in.Brief())
+	d.Add(in.Summary())
 	table.Note("In o200k tokens: all definitions are %s, their names %s, tool_register itself %s.", cli.Grouped(out.Tokens), cli.Grouped(out.NameTokens), cli.Grouped(out.RegisterTokens))
 	table.NoteIf(slices.ContainsFunc(out.tools, func(t registrable) bool { return t.Definitions > 1 }), "Where a tool has different definitions, the one that most trajectories were offered counts.")
 	table.NoteIf(len(out.undefined) > 0, "Called but nowhere defined, so not to be registered: %s.", cli.CountOf(len(out.undefined), "tool"))
@@ -224,7 +220,5 @@ func (out *registration) document(in *cli.Intake, o registerOptions) *report.Doc
 	if o.Out != "" {
 		d.Add(report.Paragraph("The files are in " + o.Out + "; manifest.json says what they were made from."))
 	}
-	d.Details()
-	d.Section("What was read", in.Summary())
 	return d
 }
