@@ -8,7 +8,6 @@ import (
 	"github.com/awo-dev/awo/internal/corpus"
 	script "github.com/awo-dev/awo/internal/scripted"
 	"github.com/awo-dev/awo/metatool/compile"
-	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -85,7 +84,7 @@ func TestPrefetch(t *testing.T) {
 }
 
 // fromResults reads ahead what answers lead to, and nothing that messages do.
-var fromResults = prefetching("prefetch", "", readings{from: kindOf(prefetch.KindResult)})
+var fromResults = prefetching("prefetch", "", readings{from: "result"})
 
 // TestReadFromMessages has customers give their order in a message: the read is attached to
 // it, and the turn that makes the call goes; half of the numbers that they name are of no
@@ -104,7 +103,7 @@ func TestReadFromMessages(t *testing.T) {
 		}
 		list = append(list, &s.T)
 	}
-	o := Options{Techniques: []Technique{prefetching("user", "", readings{from: kindOf(prefetch.KindUser)}), prefetching("gateway", "", readings{gateway: true})}}
+	o := Options{Techniques: []Technique{prefetching("user", "", readings{from: "user"}), prefetching("gateway", "", readings{gateway: true})}}
 	r, err := Run(corpus.Filled(list, corpus.Options{}), o)
 	if err != nil {
 		t.Fatal(err)

@@ -1,14 +1,15 @@
-// Package prefetch reads ahead: when a tool has answered, it says which reads usually
-// follow from that answer, so that they can be made at once and their results handed to
-// the agent with it.
+// Package prefetch reads ahead: when a tool has answered or the user has spoken, it says
+// which reads usually follow, so that they can be made at once and their results handed to
+// the agent with the answer or the message.
 //
-// In come rules (a place in the results of one tool, and the argument of another that
-// takes its values) and, call by call, what an agent did; out come the reads to make, and
+// In come rules (where values stand, in the results of a tool or by their shape in a
+// message, and the arguments of a read that take them) and what the user said and an agent
+// did, one after the other; out come the reads to make, and
 // which of the agent's calls such a read has answered already. A [Session] is what one
-// agent's run needs to know: which calls were made and what was read ahead, in memory
-// that is bounded by the rules and [MaxKnown].
+// agent's run needs to know: which calls were made, what was read ahead and which values
+// wait for trust, in memory that is bounded by the rules, [MaxKnown] and [MaxSaidSession].
 //
-// Nothing but reads is ever asked for: a rule whose tools are not both among [Set.Reads]
+// Nothing but reads is ever asked for: a rule whose tools are not among [Set.Reads]
 // does not pass [Set.Check], and a session makes none of its calls. What was read ahead
 // counts for nothing once a tool was called that is not known to only read.
 //

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 	"unique"
@@ -263,6 +264,17 @@ type ContextValue struct {
 // its arguments (OpenTelemetry without content, for example).
 func (c *Call) ArgsMissing() bool { return c.Args.IsZero() }
 
+// UserMessages yields the messages of the user, in order.
+func (t *Trajectory) UserMessages() iter.Seq[*Message] {
+	return func(yield func(*Message) bool) {
+		for i := range t.Messages {
+			if m := &t.Messages[i]; m.Role == RoleUser && !yield(m) {
+				return
+			}
+		}
+	}
+}
+
 // TaskKey returns what names the task of t, so that all trials of a task are
 // known for the same: the recorded task id, else a hash of the first user
 // message, else a hash of what was called.
@@ -270,8 +282,8 @@ func (t *Trajectory) TaskKey() string {
 	if t.Task != "" {
 		return t.Task
 	}
-	for i := range t.Messages {
-		if m := &t.Messages[i]; m.Role == RoleUser && !m.Text.IsZero() {
+	for m := range t.UserMessages() {
+		if !m.Text.IsZero() {
 			sum := sha256.Sum256(m.Text.Content())
 			return "user:" + hex.EncodeToString(sum[:8])
 		}

@@ -117,10 +117,8 @@ func factsOf(t *trace.Trajectory) facts {
 		}
 		f.Model = t.Turns[i].Model
 	}
-	for i := range t.Messages {
-		if t.Messages[i].Role == trace.RoleUser {
-			f.UserMessages++
-		}
+	for range t.UserMessages() {
+		f.UserMessages++
 	}
 	for i := range t.Calls {
 		if t.Calls[i].Status == trace.StatusFailed {

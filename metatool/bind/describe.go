@@ -13,11 +13,7 @@ import (
 
 // describe gives a definition its description: that of a rule, else what its calls do.
 func (d *Definition) describe(m *merge.Merged) {
-	var tools []string
-	for _, s := range d.Steps {
-		tools = append(tools, s.Name)
-	}
-	if given := m.Set.MetaTool(tools); given != nil {
+	if given := d.given(m); given != nil {
 		d.Description = given.Description
 	}
 	if d.Description == "" {

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/rules"
 )
 
 // Names that are made are at most aimName long, names that rules give at most maxName, which
@@ -62,18 +63,27 @@ func (d *Definition) support() int {
 
 // baseName returns the name that a definition has by itself.
 func (d *Definition) baseName(m *merge.Merged) string {
-	var tools, marked []string
+	if given := d.given(m); given != nil {
+		return cutName(validName(given.Name), maxName)
+	}
+	var tools []string
 	for _, s := range d.Steps {
 		mark := ""
 		if s.Each != nil {
 			mark = eachMark
 		}
-		tools, marked = append(tools, s.Name), append(marked, mark+s.Name)
+		tools = append(tools, mark+s.Name)
 	}
-	if given := m.Set.MetaTool(tools); given != nil {
-		return cutName(validName(given.Name), maxName)
+	return nameOf(tools)
+}
+
+// given returns what rules call a meta-tool of these calls, nil if they do not.
+func (d *Definition) given(m *merge.Merged) *rules.MetaToolName {
+	var tools []string
+	for _, s := range d.Steps {
+		tools = append(tools, s.Name)
 	}
-	return nameOf(marked)
+	return m.Set.MetaTool(tools)
 }
 
 // hash tells definitions of the same name apart: by their calls, and where the arguments
@@ -111,27 +121,29 @@ func nameOf(tools []string) string {
 	if last > 0 {
 		ends, times = []string{short[0], short[last]}, []int{runs[0], runs[last]}
 	}
-	for _, list := range [][]string{ends, bare(ends)} {
-		if name := joinNames(list, times, between); len(name) <= aimName {
-			return name
-		}
+	if name := joinNames(ends, times, between); len(name) <= aimName {
+		return name
 	}
 	ends = bare(ends)
-	for len(joinNames(ends, times, between)) > aimName {
+	for {
+		name := joinNames(ends, times, between)
+		if len(name) <= aimName {
+			return name
+		}
 		longest := 0
 		if last > 0 && len(ends[1]) > len(ends[0]) {
 			longest = 1
 		}
-		cut, ok := ends[longest], false
-		if at := strings.LastIndexAny(cut, "_-"); at > 0 {
-			cut, ok = strings.TrimRight(cut[:at], "_-"), true
-		}
-		if !ok || cut == "" { // one long word
-			cut = ends[longest][:len(ends[longest])-1]
-		}
-		ends[longest] = cut
+		ends[longest] = shorter(ends[longest])
 	}
-	return joinNames(ends, times, between)
+}
+
+// shorter returns a name without its last word, or one long word without its last letter.
+func shorter(name string) string {
+	if cut := strings.TrimRight(name[:max(strings.LastIndexAny(name, "_-"), 0)], "_-"); cut != "" {
+		return cut
+	}
+	return name[:len(name)-1]
 }
 
 // qualifiers begin what a name says of how something is found.

@@ -137,9 +137,9 @@ type condition struct {
 	worth  float64
 }
 
-// chosen returns the best condition of each candidate, of those that look for the same values
-// of one: the most general that is nearly as good as the best. Before
-// are those that were chosen without regard to each other, nil at first.
+// chosen returns the best condition of each candidate; of those that look for the same values
+// of one, the most general that is nearly as good as the best. before are the conditions that
+// were chosen without regard to other candidates, nil at first.
 func (s *Survey) chosen(threshold float64, before map[*candidate]condition) map[*candidate]condition {
 	offering := map[string]map[moment]bool{} // by tool: the messages that offer its reads
 	for c, best := range before {
@@ -156,9 +156,13 @@ func (s *Survey) chosen(threshold float64, before map[*candidate]condition) map[
 	}
 	out := map[*candidate]condition{}
 	for _, c := range s.candidates {
+		if before != nil && c.rule.Source.Kind != prefetch.KindUser {
+			out[c] = before[c] // nothing that messages offer matters to it
+			continue
+		}
 		others := map[moment]bool{}
 		for tool, messages := range offering {
-			if tool != c.rule.Target.Tool && c.rule.Source.Kind == prefetch.KindUser {
+			if tool != c.rule.Target.Tool {
 				maps.Copy(others, messages)
 			}
 		}

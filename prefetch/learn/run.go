@@ -150,11 +150,7 @@ func (r *run) said(rule *prefetch.Rule, matcher *prefetch.Matcher, add func(o *p
 		}
 	}
 	messages := 0
-	for i := range r.t.Messages {
-		m := &r.t.Messages[i]
-		if m.Role != trace.RoleUser {
-			continue
-		}
+	for m := range r.t.UserMessages() {
 		messages++
 		if !trusted {
 			continue

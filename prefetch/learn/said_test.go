@@ -138,12 +138,13 @@ func (g *generalised) learn(list []*trace.Trajectory, seed uint64, t *testing.T)
 	for _, one := range test {
 		m.Add(m.Observe(one))
 		run := read(one, func(tool string) bool { return byName(trace.Intern(tool)) })
+		first := run.firstSaid(m.survey.candidates)
 		for _, said := range sayings(run) {
 			if len(said.slots) == 0 || len(said.others) > 0 {
 				continue
 			}
 			g.stood++
-			if run.saidSince(m.survey.candidates, said.key) >= 0 {
+			if _, is := first[said.key]; is {
 				g.offered++
 			}
 		}

@@ -24,46 +24,56 @@ const (
 // smallest set of tools of which one had succeeded before the read, as agents identify a
 // customer before they look at an order.
 func (s *Survey) findTrust(runs []*corpus.Run) {
+	var users []*candidate
 	targets := map[string][]*candidate{}
 	for _, c := range s.candidates {
 		if c.rule.Source.Kind == prefetch.KindUser {
+			users = append(users, c)
 			targets[c.rule.Target.Tool] = append(targets[c.rule.Target.Tool], c)
 		}
 	}
-	if len(targets) == 0 {
+	if len(users) == 0 {
 		return
 	}
 	sessions, often := map[string]int{}, map[string]int{} // by tool: in which it succeeded, and did so several times
 	reads := map[string][]map[string]int{}                // by target and call: the tools that had succeeded before, and when first
 	waited := map[string]map[string]int{}                 // by target and tool: trajectories in which the read waited for it
-	for _, run := range runs {
-		r := read(run.Trajectory, s.isRead)
+	for _, one := range runs {
 		first, times := map[string]int{}, map[string]int{}
 		waits := map[[2]string]bool{}
-		for i := range r.calls {
-			c := &r.calls[i]
-			if !c.model || c.Tool == "" {
+		var r *run // as rules see it, once it calls a target
+		var said map[string]int
+		for i := range one.Calls {
+			c := &one.Calls[i]
+			if c.Origin != trace.OriginModel || c.Tool == (trace.Name{}) || c.Tool.Value() == "" {
 				continue
 			}
-			if list := targets[c.Tool]; list != nil && c.key != "" {
-				before := maps.Clone(first)
-				delete(before, c.Tool)
-				reads[c.Tool] = append(reads[c.Tool], before)
-				if since := r.saidSince(list, c.key); since >= 0 {
-					for tool, at := range before {
-						if since <= at {
-							waits[[2]string{c.Tool, tool}] = true
+			name := c.Tool.Value()
+			if list := targets[name]; list != nil {
+				if r == nil {
+					r = read(one.Trajectory, s.isRead)
+					said = r.firstSaid(users)
+				}
+				if key := r.calls[i].key; key != "" {
+					before := maps.Clone(first)
+					delete(before, name)
+					reads[name] = append(reads[name], before)
+					if since, is := said[key]; is {
+						for tool, at := range before {
+							if since <= at {
+								waits[[2]string{name, tool}] = true
+							}
 						}
 					}
 				}
 			}
-			if c.failed {
+			if c.Status == trace.StatusFailed {
 				continue
 			}
-			if _, met := first[c.Tool]; !met {
-				first[c.Tool] = i
+			if _, met := first[name]; !met {
+				first[name] = i
 			}
-			times[c.Tool]++
+			times[name]++
 		}
 		for tool, n := range times {
 			sessions[tool]++
@@ -119,21 +129,20 @@ func (s *Survey) findTrust(runs []*corpus.Run) {
 	}
 }
 
-// saidSince returns how many calls came before the first message that offers a call, -1 if
-// none does.
-func (r *run) saidSince(list []*candidate, key string) int {
-	for i := range r.t.Messages {
-		m := &r.t.Messages[i]
-		if m.Role != trace.RoleUser {
-			continue
-		}
+// firstSaid returns, by the key of a call that messages offer by candidates, how many calls
+// came before the first message that does.
+func (r *run) firstSaid(list []*candidate) map[string]int {
+	out := map[string]int{}
+	for m := range r.t.UserMessages() {
 		for _, c := range list {
-			if slices.ContainsFunc(c.matcher.Said(m.Text.Text()), func(o prefetch.Offer) bool { return o.Key() == key }) {
-				return m.Call
+			for _, o := range c.matcher.Said(m.Text.Text()) {
+				if _, known := out[o.Key()]; !known {
+					out[o.Key()] = m.Call
+				}
 			}
 		}
 	}
-	return -1
+	return out
 }
 
 // smallest returns the smallest set of tools, of at most maxTrust, that covers enough; of

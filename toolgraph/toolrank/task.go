@@ -24,11 +24,9 @@ type Task struct {
 // the model decided on. Its group is the task, so that trials stay together.
 func TaskOf(t *trace.Trajectory) Task {
 	out := Task{ID: t.ID, Group: t.TaskKey(), Agent: t.Agent}
-	for i := range t.Messages {
-		if t.Messages[i].Role == trace.RoleUser {
-			out.Text = t.Messages[i].Text.Text()
-			break
-		}
+	for m := range t.UserMessages() {
+		out.Text = m.Text.Text()
+		break
 	}
 	for i := range t.Calls {
 		if c := &t.Calls[i]; c.Origin == trace.OriginModel && c.Tool.Value() != "" {

@@ -88,12 +88,10 @@ func (y *Tally) Add(t *trace.Trajectory) {
 	if calls == 0 {
 		y.Empty++
 	}
-	for i := range t.Messages {
-		if t.Messages[i].Role == trace.RoleUser {
-			y.UserMessages++
-			if t.Messages[i].Text.IsEmpty() {
-				y.EmptyTexts++
-			}
+	for m := range t.UserMessages() {
+		y.UserMessages++
+		if m.Text.IsEmpty() {
+			y.EmptyTexts++
 		}
 	}
 	for code, n := range t.Anomalies.ByCode {

@@ -100,14 +100,16 @@ func (j *Job) doubtedPrices(shown func() bool) string {
 		if more := len(d.models) - 3; more > 0 {
 			names += fmt.Sprintf(" and %d more", more)
 		}
-		price, what := "price", "is "+d.kind
-		if d.kind == cost.ThirdParty {
-			what = "comes from a " + d.kind
+		form := "The price of %s is %s."
+		switch third, several := d.kind == cost.ThirdParty, len(d.models) > 1; {
+		case third && several:
+			form = "The prices of %s come from a %s."
+		case third:
+			form = "The price of %s comes from a %s."
+		case several:
+			form = "The prices of %s are %s."
 		}
-		if len(d.models) > 1 {
-			price, what = "prices", strings.Replace(strings.Replace(what, "is ", "are ", 1), "comes", "come", 1)
-		}
-		parts = append(parts, fmt.Sprintf("The %s of %s %s.", price, report.Escape(names), what))
+		parts = append(parts, fmt.Sprintf(form, report.Escape(names), d.kind))
 	}
 	return strings.Join(parts, " ")
 }

@@ -274,10 +274,10 @@ class _Run:
                         self.read(reads, rule, _constants(rule, {}), 0)
             said = [rule for rule in _RULES.get("", ()) if rule["kind"] == "user"]
             offers = [[(n, w) for n, w in _heard(rule, text) if rule["target"] + "\0" + _key(w) not in self.asked] for rule in said]
-            for rule, list in zip(said, offers):
+            for rule, found in zip(said, offers):
                 if rule["alone"] and any(other and one["target"] != rule["target"] for one, other in zip(said, offers)):
                     continue
-                for number, wanted in list:
+                for number, wanted in found:
                     if rule["most"] and number >= rule["most"]:
                         continue
                     if rule["trust"] and not self.succeeded.intersection(rule["trust"]):

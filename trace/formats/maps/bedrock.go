@@ -41,7 +41,7 @@ func divideBedrock(record []byte) [][]byte {
 // bedrockSteps returns the steps of a part as events.
 func bedrockSteps(part, at trace.Value) (steps []trace.Value) {
 	add := func(event string, step trace.Value) {
-		steps = append(steps, object("event", text(event), "time", at, "step", step, "call", bedrockCall(step)))
+		steps = append(steps, object("event", trace.NewString(event), "time", at, "step", step, "call", bedrockCall(step)))
 	}
 	for _, m := range part.Members {
 		if m.Name == "failureTrace" {
@@ -68,7 +68,7 @@ func bedrockSteps(part, at trace.Value) (steps []trace.Value) {
 func bedrockCall(step trace.Value) trace.Value {
 	for member, tool := range map[string]string{"knowledgeBaseLookupInput": "knowledgeBaseLookup", "codeInterpreterInvocationInput": "codeInterpreter"} {
 		if args := step.Member(member); args.Kind == trace.Object {
-			return object("tool", text(tool), "arguments", args)
+			return object("tool", trace.NewString(tool), "arguments", args)
 		}
 	}
 	action := step.Member("actionGroupInvocationInput")
@@ -96,7 +96,7 @@ func bedrockCall(step trace.Value) trace.Value {
 		}
 	}
 	args.Members = trace.SortedMembers(args.Members)
-	return object("tool", text(strings.Trim(action.Member("actionGroupName").Text+"__"+name, "_")), "arguments", args)
+	return object("tool", trace.NewString(strings.Trim(action.Member("actionGroupName").Text+"__"+name, "_")), "arguments", args)
 }
 
 // readBedrock puts in the place of the prompts of a session what the user asked in them:
@@ -110,7 +110,7 @@ func readBedrock(_ *build.Builder, records [][]byte) (out [][]byte) {
 				continue
 			}
 			prompt, _ := build.JSONIn(step.Member("step").Member("text"))
-			ask := object("event", text("ask"), "time", step.Member("time"), "model", step.Member("step").Member("foundationModel"))
+			ask := object("event", trace.NewString("ask"), "time", step.Member("time"), "model", step.Member("step").Member("foundationModel"))
 			if list := prompt.Member("messages").Elems; len(list) > 0 && list[len(list)-1].Member("role").Text == "user" {
 				asked := list[len(list)-1].Member("content").Text
 				if inner, ok := strings.CutSuffix(asked, ", type=text}]"); ok {
@@ -118,7 +118,7 @@ func readBedrock(_ *build.Builder, records [][]byte) (out [][]byte) {
 				}
 				if asked != before && !strings.HasPrefix(asked, "[{tool_use_id=") { // results in other words
 					before = asked
-					ask = object("event", text("ask"), "time", step.Member("time"), "model", ask.Member("model"), "asked", text(asked))
+					ask = object("event", trace.NewString("ask"), "time", step.Member("time"), "model", ask.Member("model"), "asked", trace.NewString(asked))
 				}
 			}
 			if said := prompt.Member("system"); system && said.Kind != trace.Null {

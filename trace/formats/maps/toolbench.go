@@ -19,7 +19,7 @@ func divideToolBench(record []byte) (out [][]byte) {
 	}
 	for _, m := range document.Members {
 		if _, ok := m.Value.Lookup("answer"); ok {
-			out = append(out, object("id", text(m.Name), "chain", m.Value).AppendCanonical(nil))
+			out = append(out, object("id", trace.NewString(m.Name), "chain", m.Value).AppendCanonical(nil))
 		}
 	}
 	return out
@@ -53,20 +53,20 @@ func benchChain(b *build.Builder, nodes trace.Value) (path []trace.Value) {
 		switch role = node.Member("role").Text; role {
 		case "system", "user":
 			if said.Text != "" {
-				path = append(path, object("event", text(role), "text", said))
+				path = append(path, object("event", trace.NewString(role), "text", said))
 			}
 		case "assistant":
-			path = append(path, object("event", text("step")), object("event", text("text"), "text", said))
+			path = append(path, object("event", trace.NewString("step")), object("event", trace.NewString("text"), "text", said))
 		case "tool":
 			if before != "assistant" {
-				path = append(path, object("event", text("step")))
+				path = append(path, object("event", trace.NewString("step")))
 			}
 			rest, _ := strings.CutPrefix(said.Text, "{'name': '")
 			name, _, ok := strings.Cut(rest, "'")
 			if !ok || len(rest) == len(said.Text) {
 				name = ""
 			}
-			path = append(path, object("event", text("call"), "tool", text(name)))
+			path = append(path, object("event", trace.NewString("call"), "tool", trace.NewString(name)))
 		default:
 			b.Anomaly(build.CodeMessageShape, 1)
 		}
@@ -109,16 +109,16 @@ func benchPath(b *build.Builder, nodes []trace.Value) (path []trace.Value, respo
 		before, said := kind, node.Member("description")
 		switch kind = node.Member("node_type").Text; {
 		case kind == "Thought":
-			path = append(path, object("event", text("step")), object("event", text("text"), "text", said))
+			path = append(path, object("event", trace.NewString("step")), object("event", trace.NewString("text"), "text", said))
 			responses++
 		case kind == "Action":
 			if before != "Thought" {
-				path = append(path, object("event", text("step")))
+				path = append(path, object("event", trace.NewString("step")))
 				responses++
 			}
-			path, open = append(path, object("event", text("call"), "tool", said)), true
+			path, open = append(path, object("event", trace.NewString("call"), "tool", said)), true
 		case kind == "Action Input" && i > 0 && open:
-			path[len(path)-1], open = object("event", text("call"), "tool", path[len(path)-1].Member("tool"), "node", node), false
+			path[len(path)-1], open = object("event", trace.NewString("call"), "tool", path[len(path)-1].Member("tool"), "node", node), false
 		case i > 0:
 			b.Anomaly(build.CodeMessageShape, 1)
 		}

@@ -1,6 +1,9 @@
 package maps
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 )
@@ -16,8 +19,6 @@ func object(namesAndValues ...any) trace.Value {
 	o.Members = trace.SortedMembers(o.Members)
 	return o
 }
-
-func text(s string) trace.Value { return trace.Value{Kind: trace.String, Text: s} }
 
 // rawObject returns an object of names and values, which are texts or JSON.
 func rawObject(namesAndValues ...any) []byte {
@@ -42,14 +43,7 @@ func rawObject(namesAndValues ...any) []byte {
 
 // listOf returns a list of elements.
 func listOf(elements [][]byte) []byte {
-	out := []byte{'['}
-	for i, e := range elements {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, e...)
-	}
-	return append(out, ']')
+	return slices.Concat([]byte{'['}, bytes.Join(elements, []byte{','}), []byte{']'})
 }
 
 // eachElement calls use with every element of a list.
