@@ -262,14 +262,3 @@ func TestSmallDifferencesAreExact(t *testing.T) {
 		t.Errorf("H_1 = %.15g, want %.15g", got.Float(), want)
 	}
 }
-
-func TestParseConvention(t *testing.T) {
-	for _, name := range []string{"observed", "full", "paper"} {
-		if c, err := entropy.ParseConvention(name); err != nil || string(c) != name {
-			t.Errorf("%s: %v, %v", name, c, err)
-		}
-	}
-	if _, err := entropy.ParseConvention("other"); err == nil {
-		t.Error("an unknown convention was accepted")
-	}
-}

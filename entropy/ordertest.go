@@ -1,7 +1,6 @@
 package entropy
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/awo-dev/awo/entropy/ngram"
@@ -182,13 +181,4 @@ func (c *columns) of(t ngram.Table) {
 			c.totals[i] += x.N
 		}
 	}
-}
-
-// ParseConvention returns the convention of that name.
-func ParseConvention(name string) (Convention, error) {
-	switch c := Convention(name); c {
-	case Observed, Full, Paper:
-		return c, nil
-	}
-	return "", fmt.Errorf("no convention %q: there are %s, %s and %s", name, Observed, Full, Paper)
 }

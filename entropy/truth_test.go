@@ -226,7 +226,7 @@ func (c *secondOrder) loss(m *ngram.Model) float64 {
 	at := func(history []uint32, s uint32) float64 {
 		switch {
 		case m != nil:
-			return -math.Log2(m.Prob(history, s))
+			return m.Loss(append(slices.Clone(history), s)).Bits[2] - m.Loss(history).Bits[2]
 		case len(history) < 2:
 			return math.Log2(3)
 		}
@@ -309,7 +309,7 @@ func TestHeldOutIntervalCovers(t *testing.T) {
 			trainer := ngram.NewTrainer(2)
 			for i, s := range sequences {
 				if losses.Tasks[i].Fold != fold { // each sequence is a task
-					trainer.Add(s)
+					trainer.AddN(s, 1)
 				}
 			}
 			truth += chain.loss(trainer.Model(ngram.ModelOptions{Alphabet: 3})) / folds

@@ -16,14 +16,6 @@ type Disagreement struct {
 	Got, Want string
 }
 
-// String says what does not hold.
-func (d Disagreement) String() string {
-	if d.Step < 0 {
-		return fmt.Sprintf("%s: got %s, want %s", d.What, d.Got, d.Want)
-	}
-	return fmt.Sprintf("step %d: %s is %s, want %s", d.Step+1, d.What, d.Got, d.Want)
-}
-
 // CheckExample applies all rules of the set to the calls of an example and
 // returns in what it does not hold, nil if it does. Values are those of the rule
 // file and are shown. A tool that the example calls with different annotations

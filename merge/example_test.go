@@ -20,7 +20,7 @@ func TestBuiltinExamples(t *testing.T) {
 		examples := set.AllExamples()
 		for i := range examples {
 			for _, d := range CheckExample(set, &examples[i]) {
-				t.Errorf("%s: %s", examples[i].Pos, d)
+				t.Errorf("%s: %s", examples[i].Pos, disagreementText(d))
 			}
 			played++
 		}
@@ -75,12 +75,19 @@ func TestCheckExample(t *testing.T) {
 		}
 		var got []string
 		for _, d := range CheckExample(set, &set.Examples[0]) {
-			got = append(got, fmt.Sprint(d))
+			got = append(got, disagreementText(d))
 		}
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s\ngot  %q\nwant %q", test.example, got, test.want)
 		}
 	}
+}
+
+func disagreementText(d Disagreement) string {
+	if d.Step < 0 {
+		return fmt.Sprintf("%s: got %s, want %s", d.What, d.Got, d.Want)
+	}
+	return fmt.Sprintf("step %d: %s is %s, want %s", d.Step+1, d.What, d.Got, d.Want)
 }
 
 // FuzzRules: whatever a rule file says, its examples are played, counted and
@@ -100,7 +107,7 @@ func FuzzRules(f *testing.F) {
 		for i := range examples[:min(len(examples), 20)] {
 			e := &examples[i]
 			for _, d := range CheckExample(set, e) {
-				if d.Step >= len(e.Gives) || d.String() == "" {
+				if d.Step >= len(e.Gives) || d.What == "" || d.Got == d.Want {
 					t.Fatalf("%q: odd disagreement %v", src, d)
 				}
 			}

@@ -14,7 +14,7 @@ func (p *Predictor) Avoided(h *History, theta float64, gate Gate) (avoided []boo
 	avoided = make([]bool, len(h.t.Calls))
 	asked := *p
 	asked.p = make([]float64, len(p.p))
-	asked.ranked, asked.predictions = nil, nil
+	asked.ranked = nil
 	if offered := Offered(h.t); offered != nil {
 		asked.options.Available = offered
 	}

@@ -72,14 +72,14 @@ func BenchmarkPredict(b *testing.B) {
 	m := large()
 	asked := m.asked(1000)
 	p := NewPredictor(m, PredictorOptions{})
-	p.Rank(0, asked[0], 3)
+	p.rank(0, asked[0], 3)
 	b.ReportAllocs()
 	b.ReportMetric(float64(m.Contexts()), "contexts")
 	times := make([]time.Duration, 0, 1<<16)
 	i := 0
 	for b.Loop() {
 		begin := time.Now()
-		p.Rank(0, asked[i%len(asked)], 3)
+		p.rank(0, asked[i%len(asked)], 3)
 		if len(times) < cap(times) {
 			times = append(times, time.Since(begin))
 		}
@@ -112,7 +112,7 @@ func TestPredictionAllocatesNothing(t *testing.T) {
 	m, _ := calibrated(t)
 	p := NewPredictor(m, PredictorOptions{})
 	calls := names("get_user", "get_order")
-	if n := testing.AllocsPerRun(100, func() { p.Rank(0, calls, 3) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { p.rank(0, calls, 3) }); n != 0 {
 		t.Errorf("a prediction allocates %v times", n)
 	}
 }

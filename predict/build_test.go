@@ -85,3 +85,9 @@ func near(t *testing.T, what string, got, want float64) {
 		t.Errorf("%s is %.15g, want %.15g", what, got, want)
 	}
 }
+
+// rank returns the likeliest outcomes after calls in a state, at most n of them.
+func (p *Predictor) rank(s State, calls []trace.Name, n int) []uint32 {
+	p.model.Distribution(p.model.ContextOf(s, calls), p.p)
+	return p.top(n)
+}

@@ -396,15 +396,6 @@ func (t *tool) merge(o *tool) {
 	}
 }
 
-// Clone returns a copy that grows on its own.
-func (g *Graph) Clone() *Graph {
-	c := NewGraph(g.order)
-	if err := c.Merge(g); err != nil {
-		panic(err)
-	}
-	return c
-}
-
 // bounded returns the graph without the tools beyond bounds.Tools, the rarest: a
 // prediction looks at every tool. What was counted of them is left out too.
 func (g *Graph) bounded() *Graph {

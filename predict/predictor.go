@@ -61,8 +61,6 @@ type Predictor struct {
 	p       []float64
 	ranked  []uint32
 
-	predictions []Prediction
-
 	learning bool // examples are gathered: all calls are looked at
 }
 
@@ -281,18 +279,6 @@ func (p *Predictor) Offer(available func(tool trace.Name) bool) { p.options.Avai
 // Fill returns the call of a tool at a decision, filled in as far as it can be.
 func (p *Predictor) Fill(h *History, d *Decision, symbol uint32) Fill {
 	return p.model.fill(h.viewAt(d), symbol, &p.options.Fill)
-}
-
-// Rank returns the likeliest outcomes after calls in a state, the newest call
-// last, at most n of them. It allocates nothing once it was called; the slice is
-// good until the next prediction.
-func (p *Predictor) Rank(s State, calls []trace.Name, n int) []Prediction {
-	p.model.Distribution(p.model.ContextOf(s, calls), p.p)
-	p.predictions = p.predictions[:0]
-	for _, symbol := range p.top(n) {
-		p.predictions = append(p.predictions, Prediction{symbol, p.model.tools[symbol].Name, p.p[symbol]})
-	}
-	return p.predictions
 }
 
 // Offered returns the tools that a trajectory offers, nil if that is not recorded.

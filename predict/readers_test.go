@@ -135,8 +135,8 @@ func heldOut(t *testing.T) (file, questions string, want []asking) {
 			}
 			rest := m.Distribution(m.ContextOf(d.State, before), p)
 			a.P = append(append(a.P, p...), rest)
-			for _, r := range predictor.Rank(d.State, before, len(p)) {
-				a.Ranked = append(a.Ranked, nameText(r.Tool))
+			for _, r := range predictor.rank(d.State, before, len(p)) {
+				a.Ranked = append(a.Ranked, nameText(m.tools[r].Name))
 			}
 			want = append(want, a)
 		}

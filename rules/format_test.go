@@ -34,7 +34,7 @@ func TestFormatCorpus(t *testing.T) {
 	formatted := 0
 	for _, folder := range []string{"problems", "valid", "format"} {
 		for name, src := range sources(t, folder) {
-			set, problems := Options{Load: FromFS(os.DirFS("testdata/" + folder))}.Check(name, src)
+			set, problems := Options{Load: fromFS(os.DirFS("testdata/" + folder))}.Check(name, src)
 			unreadable := slices.ContainsFunc(problems, func(e *diag.Error) bool { return strings.HasPrefix(e.Code, "yaml-") && e.Pos.File == name })
 			out, err := Format(name, src)
 			if unreadable != (err != nil) {

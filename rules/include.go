@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -21,11 +20,6 @@ const builtinPrefix = "builtin:"
 type include struct {
 	name string // for Load, or with builtinPrefix
 	pos  diag.Pos
-}
-
-// FromFS returns a function for Options.Load that reads from a file system.
-func FromFS(fsys fs.FS) func(name string) ([]byte, error) {
-	return func(name string) ([]byte, error) { return fs.ReadFile(fsys, name) }
 }
 
 // includes reads the files that a file includes into c.

@@ -52,7 +52,7 @@ func report(problems diag.List) []byte {
 // said about it, and which rules are left.
 func TestProblems(t *testing.T) {
 	archive := golden.Open(t)
-	options := Options{Load: FromFS(os.DirFS("testdata/problems"))}
+	options := Options{Load: fromFS(os.DirFS("testdata/problems"))}
 	for name, src := range sources(t, "problems") {
 		set, problems := options.Check(name, src)
 		out := report(problems)
@@ -77,7 +77,7 @@ var included = map[string]bool{"split.yaml": true, "drop.yaml": true, "same_id.y
 // TestCodes: every code that the package gives is met in testdata/problems.
 func TestCodes(t *testing.T) {
 	met := map[string]bool{}
-	options := Options{Load: FromFS(os.DirFS("testdata/problems"))}
+	options := Options{Load: fromFS(os.DirFS("testdata/problems"))}
 	for name, src := range sources(t, "problems") {
 		_, problems := options.Check(name, src)
 		for _, e := range problems {
@@ -108,7 +108,7 @@ func TestCodes(t *testing.T) {
 // their examples.
 func TestValid(t *testing.T) {
 	archive := golden.Open(t)
-	options := Options{Load: FromFS(os.DirFS("testdata/valid"))}
+	options := Options{Load: fromFS(os.DirFS("testdata/valid"))}
 	for name, src := range sources(t, "valid") {
 		set, problems := options.Check(name, src)
 		for _, e := range problems {

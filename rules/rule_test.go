@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"io/fs"
 	"slices"
 	"testing"
 )
@@ -108,4 +109,9 @@ func TestEffectNames(t *testing.T) {
 	if zero != Mutator {
 		t.Error("the safe default is a mutator")
 	}
+}
+
+// fromFS reads included files from a file system.
+func fromFS(fsys fs.FS) func(name string) ([]byte, error) {
+	return func(name string) ([]byte, error) { return fs.ReadFile(fsys, name) }
 }

@@ -47,7 +47,7 @@ func asJSON(t testing.TB, name string, src []byte) any {
 func TestSchemaAccepts(t *testing.T) {
 	schema := compileSchema(t)
 	for _, folder := range []string{"valid", "problems"} {
-		options := Options{Load: FromFS(os.DirFS("testdata/" + folder))}
+		options := Options{Load: fromFS(os.DirFS("testdata/" + folder))}
 		for name, src := range sources(t, folder) {
 			if _, problems := options.Check(name, src); len(problems) > 0 {
 				continue

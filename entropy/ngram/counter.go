@@ -110,24 +110,3 @@ func (c *Counter) addBlock(sequence []uint32, start, end int, n uint64, before [
 		before[m] = ids[end-start-1]
 	}
 }
-
-// Merge adds the counts of o, which must be of the same order and stays as it
-// is.
-func (c *Counter) Merge(o *Counter) {
-	if c.k != o.k {
-		panic(fmt.Sprintf("ngram: merging order %d into order %d", o.k, c.k))
-	}
-	if o == c {
-		panic("ngram: merging a counter into itself")
-	}
-	c.sequences += o.sequences
-	c.symbols += o.symbols
-	here := []uint32{0} // place in o -> place in c, of the level below
-	for m := 1; m <= c.k+1; m++ {
-		places := make([]uint32, len(o.levels[m].grams))
-		for i, g := range o.levels[m].grams {
-			places[i] = c.levels[m].add(here[g.parent], g.symbol, g.count)
-		}
-		here = places
-	}
-}

@@ -120,16 +120,6 @@ func (c *Counts) Place(gram []uint32) (int, bool) {
 	return int(i), ok
 }
 
-// Follows returns n(c,s): how often symbol followed context.
-func (c *Counts) Follows(context []uint32, symbol uint32) uint64 {
-	if i, ok := c.find(context); ok {
-		if j, ok := c.child(len(context), i, symbol); ok {
-			return c.levels[len(context)+1].counts[j]
-		}
-	}
-	return 0
-}
-
 // Context returns the successors of a context of up to MaxOrder symbols, and
 // false if nothing ever followed it.
 func (c *Counts) Context(symbols []uint32) (Context, bool) {

@@ -199,23 +199,6 @@ func TestCountsAgreeWithNaiveCounting(t *testing.T) {
 	})
 }
 
-func TestMergingAddsCounts(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		k := rapid.IntRange(0, 4).Draw(t, "k")
-		a, b := corpora().Draw(t, "a"), corpora().Draw(t, "b")
-		left, right := ngram.NewCounter(k), ngram.NewCounter(k)
-		for _, s := range a {
-			left.Add(s)
-		}
-		for _, s := range b {
-			right.Add(s)
-		}
-		left.Merge(right)
-		count(k, slices.Concat(a, b)).check(t, left.Counts())
-		count(k, b).check(t, right.Counts()) // as it was
-	})
-}
-
 func TestCountsDoNotDependOnOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sequences := corpora().Draw(t, "corpus")
@@ -259,18 +242,6 @@ func TestLayouts(t *testing.T) {
 	add(60_000, 30, 30_000)
 	n := count(3, sequences)
 	n.check(t, counted(3, sequences))
-
-	// The same in two halves of different layouts, merged.
-	a, b := ngram.NewCounter(3), ngram.NewCounter(3)
-	for _, s := range sequences[:12] {
-		a.Add(s)
-	}
-	for _, s := range sequences[12:] {
-		b.Add(s)
-	}
-	a.Merge(b)
-	a.Add(nil)
-	n.check(t, a.Counts())
 }
 
 func TestSmallExampleByHand(t *testing.T) {
@@ -320,11 +291,10 @@ func TestSmallExampleByHand(t *testing.T) {
 func TestCountsBeyond32Bits(t *testing.T) {
 	const many = 1<<33 + 5
 	for _, symbol := range []uint32{1, 5_000_000} { // dense and hashed
-		c, o := ngram.NewCounter(1), ngram.NewCounter(1)
+		c := ngram.NewCounter(1)
 		c.AddN([]uint32{0, symbol}, many)
 		c.AddN([]uint32{0, symbol}, 1<<32-1)
-		o.AddN([]uint32{0, symbol, symbol}, many)
-		c.Merge(o)
+		c.AddN([]uint32{0, symbol, symbol}, many)
 		counts := c.Counts()
 		const want = 2*many + 1<<32 - 1
 		if n := counts.Follows([]uint32{0}, symbol); n != want {

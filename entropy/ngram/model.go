@@ -1,10 +1,5 @@
 package ngram
 
-import (
-	"fmt"
-	"iter"
-)
-
 // Discounts are kept within these bounds: n1/(n1+2 n2) is 0 where no n-gram was
 // seen once and 1 where none was seen twice, and neither leaves a usable model.
 const (
@@ -63,9 +58,6 @@ type Trainer struct {
 // NewTrainer returns a Trainer for contexts of up to k symbols.
 func NewTrainer(k int) *Trainer { return &Trainer{counter: NewCounter(k)} }
 
-// Add learns from a sequence. An empty one teaches nothing.
-func (t *Trainer) Add(sequence []uint32) { t.AddN(sequence, 1) }
-
 // AddN learns from a sequence that occurred n times.
 func (t *Trainer) AddN(sequence []uint32, n uint64) {
 	if len(sequence) == 0 {
@@ -95,15 +87,6 @@ func (t *Trainer) Model(o ModelOptions) *Model {
 		m.low = append(m.low, m.discount(c+1, true))
 	}
 	return m
-}
-
-// Train returns the model of the sequences, for contexts of up to k symbols.
-func Train(k int, sequences iter.Seq[[]uint32], o ModelOptions) *Model {
-	t := NewTrainer(k)
-	for s := range sequences {
-		t.Add(s)
-	}
-	return t.Model(o)
 }
 
 // count fills in what the model needs beside the counts.
@@ -196,32 +179,6 @@ func (m *Model) discount(l int, lower bool) float64 {
 		return minDiscount
 	}
 	return min(max(once/(once+2*twice), minDiscount), maxDiscount)
-}
-
-// Order returns how many symbols predictions look back.
-func (m *Model) Order() int { return m.k }
-
-// Alphabet returns how many symbols the model knows by name: 0..Alphabet-1.
-func (m *Model) Alphabet() int { return m.alphabet }
-
-// Seen reports whether the symbol occurred in training.
-func (m *Model) Seen(symbol uint32) bool {
-	_, ok := m.child(0, 0, symbol)
-	return ok
-}
-
-// Discount returns D of the counts after contexts of c symbols.
-func (m *Model) Discount(c int) float64 { return m.high[c] }
-
-// Shorter returns the model of order k, at most m's own. It shares m's counts:
-// nothing is counted again.
-func (m *Model) Shorter(k int) *Model {
-	if k < 0 || k > m.k {
-		panic(fmt.Sprintf("ngram: order %d asked of a model of order %d", k, m.k))
-	}
-	s := *m
-	s.k = k
-	return &s
 }
 
 // child returns the place on level l+1 of context i of l symbols, followed by

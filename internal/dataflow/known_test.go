@@ -102,7 +102,7 @@ func knownBefore(t *trace.Trajectory, call int, tool, argument string, v trace.V
 	before.Calls = append(t.Calls[:call:call], trace.Call{Tool: trace.Intern(tool), Turn: turn, Args: trace.JSONOf(args.AppendCanonical(nil))})
 	f := new(dataflow.Collector).Collect(&before)
 	for i := range f.Uses {
-		if u := &f.Uses[i]; u.Call == call && !u.Whole && !f.KnownBefore(u, call, dataflow.EnumsOf(t)) {
+		if u := &f.Uses[i]; u.Call == call && !u.Whole && !f.KnownBefore(u, call, new(dataflow.Schemas).EnumsOf(t)) {
 			return false
 		}
 	}

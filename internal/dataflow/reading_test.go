@@ -127,7 +127,7 @@ func TestSchemas(t *testing.T) {
 	} {
 		s.t.Tools = tools
 		for range 2 {
-			kept, read := schemas.EnumsOf(&s.t), dataflow.EnumsOf(&s.t)
+			kept, read := schemas.EnumsOf(&s.t), new(dataflow.Schemas).EnumsOf(&s.t)
 			for _, path := range []string{"$.cabin", "$.kind", "$.loop", "$.bomb", "$.legs[*].class", "$.free", "$", "no path"} {
 				for _, v := range []string{`"economy"`, `"first"`, `"round_trip"`, `"aisle"`, `2`} {
 					param, hash := dataflow.Slot{Side: dataflow.Input, Tool: trace.Intern("book"), Path: path}, jsonvalue.Hash(new(value(t, v)))
@@ -228,7 +228,7 @@ func TestReading(t *testing.T) {
 		if len(one.Calls) == 0 {
 			continue
 		}
-		full, enums, r := c.Collect(one), dataflow.EnumsOf(one), rand.New(rand.NewPCG(uint64(n), 2))
+		full, enums, r := c.Collect(one), new(dataflow.Schemas).EnumsOf(one), rand.New(rand.NewPCG(uint64(n), 2))
 		var questions []question
 		for call := range one.Calls {
 			args, _ := one.Calls[call].ArgsValue()

@@ -103,10 +103,6 @@ type Enums struct {
 	read    *Schemas        // that keeps them; may be nil
 }
 
-// EnumsOf returns what the input schemas of the tools that t offered to the
-// model list.
-func EnumsOf(t *trace.Trajectory) Enums { return Enums{tools: t.Tools} }
-
 // EnumsIn returns what these input schemas list, by tool.
 func EnumsIn(schemas map[trace.Name]trace.Value) Enums {
 	e := Enums{schemas: make(map[trace.Name]*schema, len(schemas))}

@@ -78,9 +78,6 @@ func WeighBM25(terms int, texts []Vector, k1, b float64) {
 	}
 }
 
-// Len returns the number of texts.
-func (x *Index) Len() int { return x.texts }
-
 // Scores adds what every text scores for a query of a NewBM25 index to into, which
 // has a place for each text: of the query's words each as often as it stands there.
 func (x *Index) Scores(query []string, into []float64) {

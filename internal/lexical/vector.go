@@ -73,17 +73,8 @@ func (v *Vocabulary) Add(words []string) {
 	}
 }
 
-// Texts returns how many texts were added.
-func (v *Vocabulary) Texts() int { return v.texts }
-
 // Len returns how many words there are.
 func (v *Vocabulary) Len() int { return len(v.words) }
-
-// Term returns the number of a word, and false if no text holds it.
-func (v *Vocabulary) Term(word string) (int32, bool) {
-	t, ok := v.terms[word]
-	return t, ok
-}
 
 // Word returns the word of a term.
 func (v *Vocabulary) Word(term int32) string { return v.words[term] }

@@ -165,54 +165,8 @@ func Convergence(largest, merged, alive []float64) (*Figure, error) {
 	}, nil
 }
 
-// Curve is a named line for Lines; Lo and Hi are its interval, or nil.
-type Curve struct {
-	Name   string
-	X, Y   []float64
-	Lo, Hi []float64
-}
-
-// Axes names a figure of Lines and its axes. Share marks y as a share, printed
-// in percent, ShareX x.
-type Axes struct {
-	Name, Title, X, Y string
-	Share, ShareX     bool
-}
-
-// Lines draws curves over a common axis: sweeps, learning curves, gains.
-func Lines(axes Axes, curves []Curve) (*Figure, error) {
-	p := newPlot(axes.Title, axes.X, axes.Y)
-	p.Add(gridlines())
-	top, bottom := 0.0, 0.0
-	for i, c := range curves {
-		var points plotter.XYs
-		var bars intervals
-		for j := range c.X {
-			points = appendFinite(points, c.X[j], c.Y[j])
-			top, bottom = max(top, finite(c.Y[j])), min(bottom, finite(c.Y[j]))
-			if j < len(c.Lo) && j < len(c.Hi) {
-				bars = appendInterval(bars, c.X[j], c.Y[j], c.Lo[j], c.Hi[j])
-				top, bottom = max(top, finite(c.Hi[j])), min(bottom, finite(c.Lo[j]))
-			}
-		}
-		shade := series[i%len(series)]
-		if err := addLine(p, label(c.Name, 40), points, shade, solid, draw.CircleGlyph{}); err != nil {
-			return nil, err
-		}
-		if err := addBars(p, bars, shade); err != nil {
-			return nil, err
-		}
-	}
-	p.Y.Min, p.Y.Max = bottom*1.1, max(top*1.25, bottom+1e-9)
-	if axes.Share {
-		p.Y.Tick.Marker = percent{}
-	}
-	if axes.ShareX {
-		p.X.Tick.Marker = percent{}
-	}
-	p.Legend.Top = true
-	return &Figure{Name: axes.Name, Alt: axes.Title, plot: p, width: 560, height: 360}, nil
-}
+// Axes names a figure and its axes.
+type Axes struct{ Name, Title, X, Y string }
 
 func finite(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {

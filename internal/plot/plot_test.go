@@ -45,11 +45,6 @@ func figures(t testing.TB) map[string]*plot.Figure {
 	add("convergence", f, err)
 	f, err = plot.Convergence([]float64{0.4, 0.2, 0.1}, []float64{0.5, 0.4, 0.3, 0.3}, []float64{1, 0.9, 0.8})
 	add("convergence-merged", f, err)
-	f, err = plot.Lines(plot.Axes{Name: "sweep", Title: "Calling turns saved by threshold", X: "T", Y: "turns saved", Share: true}, []plot.Curve{
-		{Name: "awo", X: []float64{2, 5, 10, 20}, Y: []float64{0.1, 0.08, 0.05, 0.01}, Lo: []float64{0.08, 0.06, 0.03, 0}, Hi: []float64{0.12, 0.1, 0.07, 0.03}},
-		{Name: "patterns", X: []float64{2, 5, 10, 20}, Y: []float64{0.3, 0.28, 0.2, 0.12}},
-	})
-	add("lines", f, err)
 	for name, rows := range map[string][]plot.Estimate{
 		"estimates": {
 			{Name: "patterns", Share: 0.363, Lo: 0.329, Hi: 0.398},

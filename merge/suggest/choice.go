@@ -397,22 +397,20 @@ type Suggestions struct {
 	Before, After       Size
 }
 
-// Set returns the suggested rules as a set.
-func (s *Suggestions) Set() *rules.Set {
-	set := &rules.Set{}
-	for i := range s.Rules {
-		set.Rules = append(set.Rules, s.Rules[i].Rule)
-	}
-	return set
-}
-
-// measure merges what was kept under a set of rules.
+// measure merges what was kept under a set of rules. The choosers come back to most sets
+// several times, so what was measured is remembered by the rules of the set.
 func (s *Suggester) measure(set *rules.Set) Size {
+	key := fmt.Sprint(set.Rules) // pointers
+	if size, known := s.measured[key]; known {
+		return size
+	}
 	loss := evidence.NewStateLoss(set)
 	for i := range s.kept {
 		loss.Add(s.kept[i].Trajectory)
 	}
-	return Size{States: loss.States(), Bits: loss.Bits(s.options.Folds, s.options.Seed)}
+	size := Size{States: loss.States(), Bits: loss.Bits(s.options.Folds, s.options.Seed)}
+	s.measured[key] = size
+	return size
 }
 
 // examine holds a set of rules against what was kept.

@@ -30,11 +30,11 @@ func TestAgainstAnExpert(t *testing.T) {
 			halves := halved(runs)
 			var own, expert, none, same unseen
 			for i := range halves {
-				own.add(suggested(Options{}, halves[1-i]...).Set(), halves[i])
+				own.add(suggested(Options{}, halves[1-i]...).set(), halves[i])
 				expert.add(recordings.AirlineRules(t), halves[i])
 				none.add(nil, halves[i])
 			}
-			same.add(suggested(Options{}, runs...).Set(), runs)
+			same.add(suggested(Options{}, runs...).set(), runs)
 			var whole unseen
 			whole.add(recordings.AirlineRules(t), runs)
 			t.Logf("drafted from the tasks themselves: %s, %d states; the expert's rules %s, %d; difference %s",

@@ -61,6 +61,7 @@ type Suggester struct {
 	names     toolname.Names
 	known     map[hash128.Hash]hash128.Hash // result of a call, by tool and arguments
 	uses      map[trace.Name]*useFacts
+	measured  map[string]Size // by the rules of a set
 }
 
 // keptRun is what is kept of a trajectory.
@@ -81,7 +82,7 @@ func NewSuggester(options Options) *Suggester {
 	}
 	s := &Suggester{
 		options: options, base: options.Rules, seeds: hash128.NewSeeds(),
-		facts: map[trace.Name]*toolFacts{}, annotated: map[trace.Name]toolname.Effect{}, known: map[hash128.Hash]hash128.Hash{}, uses: map[trace.Name]*useFacts{},
+		facts: map[trace.Name]*toolFacts{}, annotated: map[trace.Name]toolname.Effect{}, known: map[hash128.Hash]hash128.Hash{}, uses: map[trace.Name]*useFacts{}, measured: map[string]Size{},
 	}
 	if s.base == nil {
 		s.base = &rules.Set{}

@@ -156,7 +156,7 @@ func TestSuggestionsForRecordedTraces(t *testing.T) {
 		t.Run(set.Oracle, func(t *testing.T) {
 			runs := recordings.Read(t, recordings.Recorded(t, set.File))
 			out := suggested(Options{}, runs...)
-			own, ownStates := meanLoss(t, out.Set(), runs)
+			own, ownStates := meanLoss(t, out.set(), runs)
 			expert, expertStates := meanLoss(t, recordings.AirlineRules(t), runs)
 			t.Logf("%d states and %.4f bits, expert %d and %.4f", ownStates, own, expertStates, expert)
 			if own > expert {
@@ -456,7 +456,7 @@ func TestHeldOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			runs := read(t)
 			halves := halved(runs)
-			set := suggested(Options{}, halves[0]...).Set()
+			set := suggested(Options{}, halves[0]...).set()
 			e := evidence.NewExaminer(set, evidence.Options{})
 			for _, r := range halves[1] {
 				e.Add(r)
@@ -527,4 +527,13 @@ func TestAddressesOfPages(t *testing.T) {
 	if s := suggested(Options{}, runs...).ruleOf(rules.KindRename); s != nil {
 		t.Errorf("%s", s.Rule.Line())
 	}
+}
+
+// set returns the suggested rules as a set.
+func (s *Suggestions) set() *rules.Set {
+	set := &rules.Set{}
+	for i := range s.Rules {
+		set.Rules = append(set.Rules, s.Rules[i].Rule)
+	}
+	return set
 }

@@ -55,9 +55,6 @@ type Fired struct {
 	By    [predict.NumSources]int // wrong arguments, by source
 }
 
-// Coverage returns the share of turns at which a call was made.
-func (f *Fired) Coverage() float64 { return float64(f.Fired) / float64(f.Turns) }
-
 // Precision returns the share of the calls made that were right, NaN if none was.
 func (f *Fired) Precision() float64 { return float64(f.Right) / float64(f.Fired) }
 

@@ -222,11 +222,5 @@ func termsOf(text string) []string {
 	return words[:min(mostText, len(words))]
 }
 
-// Len returns the number of tasks.
-func (c *Corpus) Len() int { return len(c.tasks) }
-
 // Groups returns the number of groups of tasks.
 func (c *Corpus) Groups() int { return c.taskGroups }
-
-// Missing returns how many calls were of tools that are not in the catalogue.
-func (c *Corpus) Missing() int { return c.missing }
