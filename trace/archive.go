@@ -156,12 +156,12 @@ func entryName(file string, number int, e *zip.File) string {
 // zipFile opens an open source that is a zip archive. What can be read once only
 // is copied to a temporary file, because the list of entries stands at the end.
 func (f *file) zipFile(folder string) (*Archive, error) {
-	if in, ok := f.at.(*os.File); ok {
-		info, err := in.Stat()
+	if f.stored != nil {
+		info, err := f.stored.Stat()
 		if err != nil {
 			return nil, err
 		}
-		return OpenArchive(in, info.Size())
+		return OpenArchive(f.stored, info.Size())
 	}
 	copied, err := scratchFile(folder)
 	if err != nil {
@@ -210,7 +210,6 @@ func (f *finder) archive(i int, opened *file) (more, done bool) {
 		}
 		if records, ok := format.Archive(a, limit); ok {
 			f.b.format = format
-			f.r.access[i].format = format
 			return f.entries(i, a, records), true
 		}
 	}

@@ -18,10 +18,9 @@ type assembler struct {
 	folder string
 	limit  int64 // bytes of a trajectory
 
-	number  map[groupKey]int // also of aliases
-	groups  []group          // in order of first appearance
-	united  bool             // some groups turned out to be one
-	settled bool             // see settle
+	number map[groupKey]int // also of aliases
+	groups []group          // in order of first appearance
+	united bool             // some groups turned out to be one
 
 	parts []part
 	seq   int64  // of the next part
@@ -128,10 +127,6 @@ func (a *assembler) unite(n, m int) {
 // are too large together to be read stay apart, all of them: whether they do must
 // not depend on which came first. That is a problem of the first; see problem.
 func (a *assembler) settle() {
-	if a.settled {
-		return
-	}
-	a.settled = true
 	whole := make([]division, len(a.groups))
 	for i := range a.groups {
 		g := &a.groups[i]
@@ -181,22 +176,6 @@ func (a *assembler) regroup() error {
 		}
 	}
 	return old.close()
-}
-
-// canonical returns the keys that are not those of their group, and those that
-// are.
-func (a *assembler) canonical() map[refKey]string {
-	a.settle()
-	var keys map[refKey]string
-	for key, n := range a.number {
-		if own := a.groups[a.root(n)].key; own != key.key {
-			if keys == nil {
-				keys = map[refKey]string{}
-			}
-			keys[refKey{key.format.Name, key.key}] = own
-		}
-	}
-	return keys
 }
 
 // put keeps a part, in memory or on disk.
@@ -339,7 +318,6 @@ func (m assembly) join() ([]*Trajectory, error) {
 			t.Source = first
 		}
 		t.ID = cmp.Or(t.ID, PartName(g.key, i))
-		t.Ref = Ref{format: g.format.Name, key: g.key, part: int32(i)}
 	}
 	return trajectories, err
 }

@@ -15,7 +15,7 @@ import (
 // Corpus is the compact store of what later passes need of many trajectories:
 // which tools were called in which turns. It is columnar, 9 bytes a call, and
 // keeps equal sequences of calls once, so that a month of habits takes far less.
-// Texts, arguments and results are not in it: Ref says where to read them again.
+// Texts, arguments and results are not in it.
 //
 // Only calls that a model decided on are in a Corpus. Tools, tasks and other
 // names are numbered in order of first appearance, until Sort numbers them by what they are. A Corpus is filled by one goroutine; once filled it may be read
@@ -37,7 +37,6 @@ type Corpus struct {
 	content []byte // scratch of contentKey
 
 	rows []row
-	refs []Ref // of the rows; nil with NoRefs
 }
 
 // CorpusOptions say what becomes of the calls of a trajectory.
@@ -45,8 +44,6 @@ type CorpusOptions struct {
 	// CollapseRepeats makes runs of calls of one tool one call: A, A, B is A, B.
 	// The run stands in the turn of its first call.
 	CollapseRepeats bool
-	// NoRefs keeps no Refs, which are 72 bytes a trajectory.
-	NoRefs bool
 	// Group names the group of a trajectory, such as its model; nil means that
 	// all are of one.
 	Group func(*Trajectory) string
@@ -89,9 +86,6 @@ func (c *Corpus) Add(t *Trajectory) int {
 	} else {
 		c.groups.Number("")
 	}
-	if !c.options.NoRefs {
-		c.refs = append(c.refs, t.Ref)
-	}
 	r.first = uint32(len(c.tool))
 	c.appendCalls(t)
 	r.end = uint32(len(c.tool))
@@ -130,7 +124,7 @@ func (c *Corpus) Forget() {
 	c.truncate(0)
 	clear(c.known)
 	c.tasks, c.groups = Numbering[deal.Hash]{}, Numbering[string]{}
-	c.rows, c.refs = c.rows[:0], c.refs[:0]
+	c.rows = c.rows[:0]
 }
 
 // share stores a row whose calls stand at the end of the columns, once if they are known.
@@ -221,8 +215,7 @@ func textOf(n Name) string {
 }
 
 // Sort numbers tools and groups by name and tasks by hash, and orders the trajectories by task,
-// group and content: then nothing depends on the order in which they were added. References to
-// trajectories move with them. It returns the new number of each tool.
+// group and content: then nothing depends on the order in which they were added. It returns the new number of each tool.
 func (c *Corpus) Sort() (tools []uint32) {
 	tools = c.tools.sorted(func(a, b Name) int { return cmp.Compare(textOf(a), textOf(b)) })
 	groups := c.groups.sorted(strings.Compare)
@@ -241,13 +234,11 @@ func (c *Corpus) Sort() (tools []uint32) {
 		return cmp.Or(cmp.Compare(a.task, b.task), cmp.Compare(a.group, b.group), slices.Compare(x.Tools, y.Tools), slices.Compare(x.Turns, y.Turns),
 			slices.Compare(x.Flags, y.Flags), cmp.Compare(a.turns, b.turns), cmp.Compare(a.outcome, b.outcome))
 	})
-	rows, refs := make([]row, len(order)), make([]Ref, 0, len(c.refs))
+	rows := make([]row, len(order))
 	for to, i := range order {
-		if rows[to] = c.rows[i]; len(c.refs) > 0 {
-			refs = append(refs, c.refs[i])
-		}
+		rows[to] = c.rows[i]
 	}
-	c.rows, c.refs = rows, refs
+	c.rows = rows
 	clear(c.known) // it knew the numbers of before
 	return tools
 }
@@ -283,14 +274,6 @@ func (c *Corpus) Outcome(i int) Outcome { return c.rows[i].outcome }
 
 // Turns returns how many model responses trajectory i has, answers included.
 func (c *Corpus) Turns(i int) int { return int(c.rows[i].turns) }
-
-// Ref says where trajectory i can be read again; it is zero with NoRefs.
-func (c *Corpus) Ref(i int) Ref {
-	if c.refs == nil {
-		return Ref{}
-	}
-	return c.refs[i]
-}
 
 // Sequences yields the tool numbers of every trajectory that has calls, with its
 // index, in input order.

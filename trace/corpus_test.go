@@ -133,7 +133,7 @@ func BenchmarkCorpus(b *testing.B) {
 	x := played("t", strings.Repeat("a b c d ", 10))
 	b.ReportAllocs()
 	for b.Loop() {
-		c := NewCorpus(CorpusOptions{NoRefs: true})
+		c := NewCorpus(CorpusOptions{})
 		for range 100 {
 			c.Add(x)
 		}

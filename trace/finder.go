@@ -83,9 +83,6 @@ func (f *finder) search(i int, s *source) bool {
 	if s.problem != nil {
 		return f.fail(s.problem)
 	}
-	if f.wanted.direct(i) {
-		return f.direct(i)
-	}
 	opened, err := openSource(s)
 	if err != nil {
 		return f.fail(err)
@@ -113,20 +110,17 @@ func (f *finder) split(i int, opened *file) bool {
 		text := known.text
 		known.text = nil // it is of this reading
 		a.known = &known
-		return f.recordsOf(i, opened, text)
+		return f.recordsOf(i, text)
 	}
-	return f.recordsOf(i, opened, f.text)
+	return f.recordsOf(i, f.text)
 }
 
 // recordsOf finds the records of an open source whose format is known.
-func (f *finder) recordsOf(i int, opened *file, text io.Reader) bool {
+func (f *finder) recordsOf(i int, text io.Reader) bool {
 	s, known := &f.r.sources[i], f.r.access[i].known
 	f.b.format = known.format
 	f.b.byLine = known.container == ContainerLines && known.format.Split == nil
 	f.b.log = known.log
-	a := &f.r.access[i]
-	a.format, a.byLine = known.format, f.b.byLine
-	a.direct = opened.at != nil && known.format.Split == nil
 	find := known.format.Split
 	if find == nil {
 		find = SplitRecords

@@ -22,7 +22,7 @@ type file struct {
 	raw    *countingReader // the bytes of the source itself
 	plain  bool            // text is what raw reads
 	zipped bool            // it is a zip archive, and plain
-	at     io.ReaderAt     // the bytes of a plain file, anywhere; nil for others
+	stored *os.File        // a plain file, to be read anywhere; nil for others
 	closes []io.Closer
 }
 
@@ -37,8 +37,8 @@ func openSource(s *source) (*file, error) {
 		f.close()
 		return nil, readProblem(diag.Pos{File: s.name}, err)
 	}
-	if at, ok := in.(io.ReaderAt); ok && f.plain {
-		f.at = at
+	if stored, ok := in.(*os.File); ok && f.plain {
+		f.stored = stored
 	}
 	return f, nil
 }
@@ -229,14 +229,6 @@ func (r *streamReader) Read(p []byte) (int, error) {
 	}
 	r.offset += int64(n)
 	return n, err
-}
-
-// ReadAt reads what was kept, for records that were read before.
-func (r *streamReader) ReadAt(p []byte, offset int64) (int, error) {
-	if r.stream.kept == nil {
-		return 0, io.ErrUnexpectedEOF
-	}
-	return r.stream.kept.ReadAt(p, offset)
 }
 
 // Close ends one reading; the stream stays open for the next.

@@ -25,6 +25,7 @@ type pass struct {
 	records sync.Pool // of []Record, between the finder and the workers
 	memos   sync.Pool // of *toolMemo
 	joins   *assembler
+	joined  int64 // trajectories so far
 	fatal   error
 }
 
@@ -52,9 +53,6 @@ func (p *pass) run(yield func(*Trajectory, error) bool) {
 			return
 		}
 		p.load.release(d.bytes)
-	}
-	if p.wanted == nil {
-		p.r.canonical = p.joins.canonical()
 	}
 	for j := range par.Map(workers, p.assemblies(), p.join) {
 		if !p.load.guard(func() bool { return p.deliverJoined(j, yield) }) {
@@ -115,9 +113,6 @@ func (p *pass) collect(d *decoded, f Fragment) error {
 		return fmt.Errorf("trace format %s: an open fragment and no Assemble", d.format.Name)
 	}
 	p.r.access[d.source].open = true
-	if p.wanted != nil { // what belongs together was found out before
-		f.Key, f.Aliases = p.wanted.ownKey(d.format, f.Key), nil
-	}
 	return p.joins.add(d.format, d.source, f)
 }
 
@@ -192,16 +187,13 @@ func (p *pass) finish(b *batch, record *Record, fragments []Fragment) []Fragment
 			if f.Pos.IsZero() {
 				f.Pos = record.Pos()
 			}
-			if p.wanted.hasKey(b.format, f.Key) {
+			if p.wanted.hasParts() {
 				fragments[kept] = f
 				kept++
 			}
 			continue
 		}
-		t.Ref = Ref{
-			source: int32(b.source + 1), part: int32(part),
-			offset: record.Offset, length: len(record.Data), line: record.Line, col: record.Col,
-		}
+		t.Ref = Ref{source: int32(b.source + 1), part: int32(part), offset: record.Offset}
 		t.Format = cmp.Or(t.Format, b.format.Name)
 		t.Offset = record.Offset
 		if t.Source.IsZero() {
@@ -283,7 +275,8 @@ func (p *pass) deliverJoined(j joined, yield func(*Trajectory, error) bool) bool
 		return false
 	}
 	for _, t := range j.trajectories {
-		if !p.wanted.has(t.Ref) {
+		p.joined++
+		if t.Ref = (Ref{offset: p.joined}); !p.wanted.has(t.Ref) {
 			continue
 		}
 		p.counts.trajectory(j.source, t)

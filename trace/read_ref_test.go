@@ -128,7 +128,7 @@ func TestAtChanged(t *testing.T) {
 		"error a.jsonl: " + changed, "error c.jsonl: " + changed,
 		"b.jsonl:1 at b.jsonl:1:1 +0 calls [a]",
 		"error -: stream-spent: it was read already and cannot be read again",
-		"error -:1:1: record-gone: the trajectory that was read here before is not found again",
+		"error -: record-gone: a trajectory that was read here before is not found again",
 	}
 	if d := cmp.Diff(want, again(r, append(refs, Ref{}))); d != "" {
 		t.Error(d)
@@ -169,8 +169,8 @@ func TestAtOfAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := again(r, []Ref{{source: 7, offset: 3}, {key: "x", format: "spans"}})
-	gone := "error record-gone: the trajectory that was read here before is not found again"
+	got := again(r, []Ref{{source: 7, offset: 3}, {offset: 9}})
+	gone := "error record-gone: a trajectory that was read here before is not found again"
 	if d := cmp.Diff([]string{gone, gone}, got); d != "" {
 		t.Error(d)
 	}

@@ -76,8 +76,6 @@ type Reader struct {
 	sources []source
 	access  []access // of the sources, as far as they were read
 	counts  Counts
-
-	canonical map[refKey]string // of the keys of fragments that were joined under another
 }
 
 // Open lists what the paths stand for and returns a Reader for it; nothing is

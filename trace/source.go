@@ -31,8 +31,7 @@ func (s *source) size() (int64, bool) {
 	return s.info.Size(), true
 }
 
-// open opens the source, without looking at what is in it. What it returns is
-// an io.ReaderAt too. The error is a *diag.Error, or ends reading.
+// open opens the source, without looking at what is in it. The error is a *diag.Error, or ends reading.
 func (s *source) open() (io.ReadCloser, error) {
 	if s.stream != nil {
 		return s.stream.reader(s.name)

@@ -3,7 +3,6 @@ package trace
 import (
 	"slices"
 	"strings"
-	"unsafe"
 
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/jsonscan"
@@ -65,8 +64,7 @@ func ScanError(r Record, err error) *diag.Error {
 // on stacks, so that each list is allocated once, in its size.
 type ValueParser struct {
 	texts   TextArena
-	room    *ValueRoom // nil for memory of the value's own
-	Scratch []byte     // for strings that hold an escape
+	Scratch []byte // for strings that hold an escape
 	elems   []Value
 	members []Member
 }
@@ -82,7 +80,7 @@ func (p *ValueParser) Value(c *jsonscan.Cursor) Value {
 		return Value{Kind: Bool, Bool: b}
 	case jsonscan.Number:
 		p.Scratch = appendNumber(p.Scratch[:0], c.Raw())
-		return Value{Kind: Number, Text: p.text(p.Scratch)}
+		return Value{Kind: Number, Text: p.texts.Add(p.Scratch)}
 	case jsonscan.String:
 		return Value{Kind: String, Text: p.String(c.Raw())}
 	case jsonscan.Array:
@@ -94,48 +92,25 @@ func (p *ValueParser) Value(c *jsonscan.Cursor) Value {
 			}
 			p.elems = append(p.elems, v)
 		}
-		v := Value{Kind: Array, Elems: p.ownElems(p.elems[start:])}
+		v := Value{Kind: Array, Elems: exactly(p.elems[start:])}
 		p.elems = p.elems[:start]
 		return v
 	case jsonscan.Object:
 		start := len(p.members)
 		for c.Object(); c.Member(); {
-			m := Member{Name: p.text(c.Key())}
+			m := Member{Name: p.texts.Add(c.Key())}
 			m.Value = p.Value(c)
 			if p.members == nil {
 				p.members = make([]Member, 0, stackRoom)
 			}
 			p.members = append(p.members, m)
 		}
-		v := Value{Kind: Object, Members: SortedMembers(p.ownMembers(p.members[start:]))}
+		v := Value{Kind: Object, Members: SortedMembers(exactly(p.members[start:]))}
 		p.members = p.members[:start]
 		return v
 	}
 	c.Skip()
 	return Value{}
-}
-
-// text returns a text as a string.
-func (p *ValueParser) text(text []byte) string {
-	if p.room == nil || len(text) == 0 {
-		return p.texts.Add(text)
-	}
-	text = place(&p.room.texts, text, roomTexts)
-	return unsafe.String(unsafe.SliceData(text), len(text))
-}
-
-func (p *ValueParser) ownElems(list []Value) []Value {
-	if p.room == nil || len(list) == 0 {
-		return exactly(list)
-	}
-	return place(&p.room.elems, list, roomValues)
-}
-
-func (p *ValueParser) ownMembers(list []Member) []Member {
-	if p.room == nil || len(list) == 0 {
-		return exactly(list)
-	}
-	return place(&p.room.members, list, roomValues)
 }
 
 // exactly returns a copy of list without room for more, nil if it is empty.
@@ -154,10 +129,10 @@ func (p *ValueParser) String(token []byte) string {
 	case token == nil:
 		return ""
 	case jsonscan.IsPlain(token):
-		return p.text(token[1 : len(token)-1])
+		return p.texts.Add(token[1 : len(token)-1])
 	}
 	p.Scratch = jsonscan.AppendUnquoted(p.Scratch[:0], token)
-	return p.text(p.Scratch)
+	return p.texts.Add(p.Scratch)
 }
 
 // SortedMembers sorts members by name, of repeated names keeping the last.

@@ -6,50 +6,8 @@ import "github.com/awo-dev/awo/internal/jsonscan"
 // them, which is half of what parsing a small value takes. Values share nothing.
 // The zero value is ready; it belongs to one goroutine.
 type ValueReader struct {
-	// Room is where values are put; nil gives each memory of its own. What Trajectory.Parse
-	// has parsed is never put there.
-	Room *ValueRoom
-
 	p    ValueParser
 	room []byte // for what is quoted
-}
-
-// A ValueRoom is memory for values that are looked at and forgotten: with Reset all of them
-// are gone, and it is used again. The zero value is ready.
-type ValueRoom struct {
-	elems   []Value
-	members []Member
-	texts   []byte
-}
-
-// How much a room has at least and, once it is used again, at most.
-const (
-	roomValues, maxRoomValues = 256, 1 << 14 // elements
-	roomTexts, maxRoomTexts   = 1 << 13, 1 << 20
-)
-
-// Reset gives up all values that are in the room. Nothing of them may be in use any more,
-// their texts neither.
-func (m *ValueRoom) Reset() {
-	m.elems, m.members, m.texts = emptied(m.elems, maxRoomValues), emptied(m.members, maxRoomValues), emptied(m.texts, maxRoomTexts)
-}
-
-// emptied returns a list without elements in the same memory, unless that is large.
-func emptied[T any](list []T, most int) []T {
-	if cap(list) > most {
-		return nil
-	}
-	return list[:0]
-}
-
-// place puts a copy of list into a room. What is there already stays where it is.
-func place[T any](room *[]T, list []T, least int) []T {
-	if cap(*room)-len(*room) < len(list) {
-		*room = make([]T, 0, max(2*cap(*room), len(list), least))
-	}
-	from := len(*room)
-	*room = append(*room, list...)
-	return (*room)[from:len(*room):len(*room)]
 }
 
 // Bounds of the scratch memory between values.
@@ -133,7 +91,7 @@ func (r *ValueReader) lookThrough(text []byte, levels int) (Value, bool) {
 
 func (r *ValueReader) parse(data []byte) (Value, error) {
 	c := jsonscan.New(data)
-	r.p.texts, r.p.room = TextArena{first: len(data)}, r.Room
+	r.p.texts = TextArena{first: len(data)}
 	v := r.p.Value(&c)
 	r.release()
 	if err := c.End(); err != nil {
@@ -148,9 +106,6 @@ func (r *ValueReader) release() {
 	p.texts = TextArena{}
 	if cap(p.elems) > maxStack || cap(p.members) > maxStack {
 		p.elems, p.members = nil, nil
-	}
-	if p.room != nil {
-		return // it holds on to no more than the room does
 	}
 	clear(p.elems[:cap(p.elems)])
 	clear(p.members[:cap(p.members)])

@@ -326,39 +326,3 @@ func FuzzParseTime(f *testing.F) {
 		}
 	})
 }
-
-// TestValueRoom reads values into one room: they are what they are in memory of their own
-// until the room is used again, and a trajectory that remembers keeps none of them.
-func TestValueRoom(t *testing.T) {
-	var room ValueRoom
-	r := ValueReader{Room: &room}
-	for round := range 20 {
-		var calls []Call
-		for i := range 40 * (round + 1) {
-			text := fmt.Sprintf(`{"b":%d,"a":{"c":[1,2,{"d":"e\n%d"}],"f":%q},"a":[]}`, i, round, strings.Repeat("x", i))
-			calls = append(calls, Call{Args: Raw{Data: jsonString(text), Form: FormString}, Result: TextOf("[" + text + "]"), HasResult: true})
-		}
-		var got []Value
-		for i := range calls {
-			args, _ := r.Args(&calls[i])
-			result, _ := r.Result(&calls[i])
-			got = append(got, args, result)
-		}
-		for i := range calls {
-			args, _ := calls[i].ArgsValue()
-			result, _ := calls[i].ResultValue()
-			if !got[2*i].Equal(args) || !got[2*i+1].Equal(result) {
-				t.Fatalf("round %d: call %d has other values", round, i)
-			}
-		}
-		room.Reset()
-	}
-	kept := &Trajectory{Calls: []Call{{Args: TextOf(`{"a":["one"]}`)}}}
-	kept.Parse()
-	v, _ := r.Args(&kept.Calls[0])
-	room.Reset()
-	r.Args(&Call{Args: TextOf(`{"b":["two"]}`)})
-	if got := string(v.AppendCanonical(nil)); got != `{"a":["one"]}` {
-		t.Errorf("a parsed value became %s", got)
-	}
-}

@@ -190,7 +190,7 @@ func New(o Options) *Summary {
 	for _, l := range o.Labels {
 		s.labels = append(s.labels, l.Name)
 	}
-	s.scratch = trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true})
+	s.scratch = trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats})
 	return s
 }
 
@@ -403,7 +403,7 @@ func (s *Summary) Corpus(label string) (*trace.Corpus, error) {
 	if calls > MaxCalls {
 		return nil, diag.New(diag.Pos{File: s.file}, CodeLarge, "an analysis takes about %d calls at most, and these are more", MaxCalls)
 	}
-	c := trace.NewCorpus(trace.CorpusOptions{NoRefs: true})
+	c := trace.NewCorpus(trace.CorpusOptions{})
 	at := slices.Index(s.labels, label)
 	ordered := s.ordered()
 	names := make([]trace.Name, len(ordered.tools))

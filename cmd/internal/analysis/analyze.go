@@ -153,7 +153,7 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 		in.Exclude = o.counting(j).Excludes
 	}
 	in.Shell = j.Splitter(j.Set)
-	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true, Group: o.groups()})
+	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, Group: o.groups()})
 	in.Facts, in.Findings = &completeness.Facts{}, j.NewFindings(meter)
 	sources, merger := newSources(o), (*merge.Merger)(nil)
 	if j.RuleFile != "" {

@@ -99,7 +99,7 @@ func summarise(j *cli.Job, o summaryOptions, files []string) error {
 	}
 	in.Shell = j.Splitter(j.Set)
 	in.Facts, in.Findings = &completeness.Facts{}, j.NewFindings(meter)
-	corpus := trace.NewCorpus(trace.CorpusOptions{NoRefs: true})
+	corpus := trace.NewCorpus(trace.CorpusOptions{})
 	account, err := worth.Account(j, in, in.All(), meter, worth.CostOptions{}, func(t *trace.Trajectory) { corpus.Add(t) })
 	if err != nil {
 		return err

@@ -62,7 +62,7 @@ const setsListed = 10
 // compareSets compares two sets of traces.
 func compareSets(j *cli.Job, o options, args []string) error {
 	name := ""
-	corpus := trace.NewCorpus(trace.CorpusOptions{NoRefs: true, Group: func(*trace.Trajectory) string { return name }})
+	corpus := trace.NewCorpus(trace.CorpusOptions{Group: func(*trace.Trajectory) string { return name }})
 	var sides [2]side
 	for i, files := range args {
 		name = [...]string{"before", "after"}[i]
