@@ -8,11 +8,11 @@ package gemini
 import (
 	"bytes"
 	"encoding/hex"
-	"slices"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/internal/message"
 )
 
 // Format reads what goes to Gemini's generateContent and comes from it, in
@@ -42,11 +42,11 @@ var Format = trace.Format{
 
 func decodeGemini(r trace.Record) ([]trace.Fragment, error) {
 	c := jsonscan.New(r.Data)
-	g := readGeminiRecord(&c)
 	if err := c.End(); err != nil {
 		return nil, trace.ScanError(r, err)
 	}
-	if len(g.items) == 0 && !g.answered {
+	g := read(r.Data)
+	if len(g.asked) == 0 && !g.answered {
 		return nil, nil
 	}
 	return []trace.Fragment{{Key: g.key(r.File), Data: r.Data, Pos: r.Pos()}}, nil
@@ -54,16 +54,16 @@ func decodeGemini(r trace.Record) ([]trace.Fragment, error) {
 
 // key returns what the records of a conversation have in common: the file, and
 // of requests what the user said first.
-func (g *geminiRecord) key(file string) string {
+func (g *record) key(file string) string {
 	if !g.request {
 		return file
 	}
 	var hash build.ItemHash
-	for i := range g.items[:g.answer] {
-		if kind := g.items[i].Kind; kind != build.ItemUser && kind != build.ItemSystem {
+	for i := range g.asked {
+		if kind := g.asked[i].Kind; kind != build.ItemUser && kind != build.ItemSystem {
 			break
 		}
-		hash, _ = g.items[i].Next(hash)
+		hash, _ = g.asked[i].Next(hash)
 	}
 	return file + "#" + hex.EncodeToString(hash[:])
 }
@@ -74,29 +74,29 @@ func assembleGemini(_ string, parts []trace.Fragment) ([]*trace.Trajectory, erro
 	source := map[*build.Transcript]trace.Fragment{}
 	next := 0
 	for i := 0; i < len(parts); i = next {
-		c := jsonscan.New(parts[i].Data)
-		g := readGeminiRecord(&c)
+		g := read(parts[i].Data)
 		next = i + 1
 		for ; next < len(parts) && len(g.id) > 0 && !g.request; next++ {
-			in := jsonscan.New(parts[next].Data)
-			piece := readGeminiRecord(&in)
+			piece := read(parts[next].Data)
 			if piece.request || string(piece.id) != string(g.id) {
 				break
 			}
 			g.add(piece)
 		}
-		g.finish()
 		from := build.ItemHash{}
 		if !g.request {
 			from = tip
 		}
-		t, end := s.Add(from, g.items, g.answer, g.answered, g.response)
+		items, answer := g.items()
+		t, end := s.Add(from, items, answer, g.answered, g.response)
 		tip = end
 		if _, ok := source[t]; !ok {
 			source[t] = parts[i]
 		}
-		told(t.Builder, g)
+		c := jsonscan.New(parts[i].Data)
+		c.Skip()
 		t.Builder.Anomaly(build.CodeLoneSurrogate, c.LoneSurrogates())
+		told(t.Builder, g)
 	}
 	out := s.Finish()
 	for i, t := range s.All {
@@ -105,41 +105,16 @@ func assembleGemini(_ string, parts []trace.Fragment) ([]*trace.Trajectory, erro
 	return out, nil
 }
 
-// finish puts the pieces of calls together.
-func (g *geminiRecord) finish() {
-	if !slices.ContainsFunc(g.items, func(it build.Item) bool { return it.Kind == build.ItemCall && it.Also != nil }) {
-		return
-	}
-	asked := finishPieces(slices.Clone(g.items[:g.answer]), g.anomalies)
-	answer := finishPieces(slices.Clone(g.items[g.answer:]), g.anomalies)
-	g.answer = len(asked)
-	g.items = append(asked, answer...)
-}
-
-// add adds a further piece of the same response, whose token counts are the latest.
-func (g *geminiRecord) add(piece *geminiRecord) {
-	g.items = append(g.items[:g.answer], mergeTexts(append(g.items[g.answer:], piece.items[piece.answer:]...))...)
-	if piece.response.Usage.Known {
-		g.response.Usage = piece.response.Usage
-	}
-	if !piece.response.End.IsZero() {
-		g.response.End = piece.response.End
-	}
-	for code, n := range piece.anomalies {
-		g.anomalies[code] += n
-	}
-}
-
 // told adds what a record says besides its items.
-func told(b *build.Builder, g *geminiRecord) {
+func told(b *build.Builder, g *record) {
 	if g.tools != nil && len(b.Trajectory.Tools) == 0 {
-		b.Trajectory.Tools = readGeminiTools(b, g.tools)
+		b.Trajectory.Tools = message.DefinitionsIn(b, g.tools)
 	}
 	if b.Trajectory.Model == "" {
 		b.Trajectory.Model = g.response.Model
 	}
-	for _, code := range []string{build.CodeMessageShape, build.CodeMessageRole, build.CodeArgsStreamed, trace.CodeOrphanResult, build.CodeChoiceIgnored, build.CodeTimeInvalid} {
-		b.Anomaly(code, g.anomalies[code])
+	for code, n := range g.odd.Trajectory.Anomalies.ByCode {
+		b.Anomaly(code, n)
 	}
 }
 

@@ -6,263 +6,163 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/internal/message"
 )
 
-// geminiRecord is a record with what is read of it.
-type geminiRecord struct {
-	items     []build.Item // those of the answer behind the others
-	answer    int          // where the answer begins
-	answered  bool
-	request   bool // there are contents, so that the record stands for itself
-	response  build.Response
-	id        []byte // of the response
-	tools     []byte
-	system    trace.Raw
-	anomalies map[string]int
+// record is a record with what is read of it.
+type record struct {
+	messages *message.Reader
+	odd      *build.Builder // what is odd about it
+	request  bool           // there are contents, so that the record stands for itself
+	asked    []build.Item
+	answered bool
+	parts    [][]byte // of the answer
+	response build.Response
+	id       []byte // of the response
+	tools    []byte
 }
 
-func readGeminiRecord(c *jsonscan.Cursor) *geminiRecord {
-	g := &geminiRecord{anomalies: map[string]int{}}
-	var answer geminiAnswer
-	switch c.Kind() {
-	case jsonscan.Array:
-		for c.Array(); c.Element(); {
-			g.element(c, &answer)
+// read reads a record: a request, an answer or pieces of one, contents, or a request with
+// its answer.
+func read(data []byte) *record {
+	g := &record{odd: build.New(0)}
+	g.messages = message.NewReader(g.odd)
+	g.messages.Once = true
+	request := data
+	for _, name := range []string{"request", "body"} {
+		if inner := build.MemberRaw(data, name); build.IsKind(inner, '{') {
+			request = inner
 		}
-		g.request = !answer.some
-	case jsonscan.Object:
-		g.object(c, &answer, true)
 	}
-	g.answer = len(g.items)
-	if !g.system.IsEmpty() {
-		g.items = append([]build.Item{{Kind: build.ItemSystem, Value: g.system}}, g.items...)
-		g.answer++
+	g.answers(build.MemberRaw(data, "response"))
+	g.answers(data)
+	if build.IsKind(request, '[') {
+		if g.request = !g.answered; g.request {
+			g.contents(request)
+		}
+		return g
 	}
-	if answer.some {
-		g.items = append(g.items, mergeTexts(answer.items)...)
-		g.answered, g.response = true, answer.response
+	for _, object := range [][]byte{request, build.MemberRaw(request, "config")} { // as the SDK writes requests
+		if tools := build.MemberRaw(object, "tools"); tools != nil {
+			g.tools = tools
+		}
+	}
+	if system := message.System(request); !system.IsEmpty() {
+		g.asked = []build.Item{{Kind: build.ItemSystem, Value: system}}
 	}
 	if g.response.Model == "" {
-		g.response.Model = answer.response.Model
+		g.response.Model = strings.TrimPrefix(string(build.MemberText(request, "model")), "models/")
+	}
+	for _, name := range []string{"contents", "history"} {
+		if contents := build.MemberRaw(request, name); contents != nil {
+			g.request = true
+			g.contents(contents)
+		}
+	}
+	if build.HasMember(request, "parts") {
+		g.contents(request)
 	}
 	return g
 }
 
-// element reads an element of an array: a content, or a piece of an answer.
-func (g *geminiRecord) element(c *jsonscan.Cursor, answer *geminiAnswer) {
-	if !c.Object() {
-		g.anomalies[build.CodeMessageShape]++
+// contents reads a list of contents, one content, or a text.
+func (g *record) contents(value []byte) {
+	if build.IsKind(value, '[') {
+		c := jsonscan.New(value)
+		for ok := c.Array(); ok && c.Element(); {
+			g.contents(c.Raw())
+		}
 		return
 	}
-	g.members(c, answer, false)
-}
-
-func (g *geminiRecord) object(c *jsonscan.Cursor, answer *geminiAnswer, outer bool) {
-	if c.Object() {
-		g.members(c, answer, outer)
+	if string(build.MemberText(value, "role")) == "model" {
+		value = join(g.odd, elements(build.MemberRaw(value, "parts")))
+	} else if !build.IsKind(value, '{') && !build.IsKind(value, '"') {
+		g.odd.Anomaly(build.CodeMessageShape, 1)
+		return
 	}
+	g.asked = append(g.asked, g.said(raw(value), false)...)
 }
 
-// members reads a request, an answer, a content, or a pair of a request and an
-// answer; outer says that it may be a pair.
-func (g *geminiRecord) members(c *jsonscan.Cursor, answer *geminiAnswer, outer bool) {
-	var role, parts []byte
-	var usage, stamp, candidates []byte
-	for c.Member() {
+// said reads a content, whose parts are one text.
+func (g *record) said(content trace.Raw, answer bool) []build.Item {
+	items, _ := g.messages.Read(content, answer)
+	for i := range items {
+		if it := &items[i]; it.Value.Form == trace.FormParts {
+			it.Value = trace.TextOf(it.Value.Text())
+		}
+	}
+	return items
+}
+
+func raw(value []byte) trace.Raw {
+	c := jsonscan.New(value)
+	return build.ReadRaw(&c)
+}
+
+// elements returns the elements of a list.
+func elements(list []byte) (out [][]byte) {
+	c := jsonscan.New(list)
+	for ok := c.Array(); ok && c.Element(); {
+		out = append(out, c.Raw())
+	}
+	return out
+}
+
+// answers reads an answer, or a list of the pieces of one.
+func (g *record) answers(value []byte) {
+	for _, piece := range elements(value) {
+		g.answers(piece)
+	}
+	var answer bool
+	c := jsonscan.New(value)
+	for ok := c.Object(); ok && c.Member(); {
 		switch string(c.Key()) {
-		case "contents", "history":
-			g.contents(c)
-		case "systemInstruction", "system_instruction":
-			g.system = build.ReadGeminiText(c)
-		case "tools":
-			g.tools = c.Raw()
-		case "config": // as the SDK writes requests
-			for ok := c.Object(); ok && c.Member(); {
-				switch string(c.Key()) {
-				case "systemInstruction", "system_instruction":
-					g.system = build.ReadGeminiText(c)
-				case "tools":
-					g.tools = c.Raw()
-				}
-			}
-		case "model":
-			if model, ok := c.Text(); ok && g.response.Model == "" {
-				g.response.Model = strings.TrimPrefix(string(model), "models/")
-			}
-		case "request", "body":
-			if outer {
-				g.object(c, answer, false)
-			}
-		case "response":
-			switch {
-			case !outer:
-			case c.Kind() == jsonscan.Array:
-				for c.Array(); c.Element(); {
-					g.object(c, answer, false)
-				}
-			default:
-				g.object(c, answer, false)
-			}
-		case "role":
-			role, _ = c.Text()
-		case "parts":
-			parts = c.Raw()
 		case "candidates":
-			candidates = c.Raw()
+			answer = true
+			for i, candidate := range elements(c.Raw()) {
+				if i > 0 {
+					g.odd.Anomaly(build.CodeChoiceIgnored, 1)
+					continue
+				}
+				g.parts = append(g.parts, elements(build.MemberRaw(build.MemberRaw(candidate, "content"), "parts"))...)
+			}
 		case "usageMetadata", "usage_metadata":
-			usage = c.Raw()
+			answer = true
+			if u := build.ReadUsage(c.Raw(), &build.UsageGemini); u.Known {
+				g.response.Usage = u
+			}
 		case "modelVersion", "model_version":
-			if model, ok := c.Text(); ok {
-				answer.response.Model = string(model)
+			if text, ok := c.Text(); ok {
+				g.response.Model = string(text)
 			}
 		case "createTime", "create_time":
-			stamp, _ = c.Text()
+			g.response.End = g.odd.ReadTime(&c)
 		case "responseId", "response_id":
 			g.id, _ = c.Text()
 		}
 	}
-	if parts != nil {
-		g.content(role, parts)
+	g.answered = g.answered || answer
+}
+
+// add adds a further piece of the same response, whose token counts are the latest.
+func (g *record) add(piece *record) {
+	g.parts = append(g.parts, piece.parts...)
+	if piece.response.Usage.Known {
+		g.response.Usage = piece.response.Usage
 	}
-	if candidates == nil && usage == nil {
-		return
+	if !piece.response.End.IsZero() {
+		g.response.End = piece.response.End
 	}
-	answer.some = true
-	if candidates != nil {
-		scan := jsonscan.New(candidates)
-		answer.candidates(&scan, g)
-	}
-	if usage != nil {
-		scan := jsonscan.New(usage)
-		if u := build.UsageGemini.Read(&scan); u.Known {
-			answer.response.Usage = u
-		}
-	}
-	if len(stamp) > 0 {
-		at, bad := build.ParseStamp(stamp)
-		if bad {
-			g.anomalies[build.CodeTimeInvalid]++
-		}
-		answer.response.End = at
+	for code, n := range piece.odd.Trajectory.Anomalies.ByCode {
+		g.odd.Anomaly(code, n)
 	}
 }
 
-// contents reads a list of contents, one content, or a text.
-func (g *geminiRecord) contents(c *jsonscan.Cursor) {
-	g.request = true
-	switch c.Kind() {
-	case jsonscan.String:
-		g.items = append(g.items, build.Item{Kind: build.ItemUser, Value: build.ReadRaw(c)})
-	case jsonscan.Object:
-		g.oneContent(c)
-	case jsonscan.Array:
-		for c.Array(); c.Element(); {
-			g.oneContent(c)
-		}
+// items returns what was asked, and behind it what was answered.
+func (g *record) items() (items []build.Item, answer int) {
+	items, answer = g.asked, len(g.asked)
+	if g.answered {
+		items = append(items[:answer:answer], g.said(trace.JSONOf(join(g.odd, g.parts)), true)...)
 	}
-}
-
-func (g *geminiRecord) oneContent(c *jsonscan.Cursor) {
-	if !c.Object() {
-		g.anomalies[build.CodeMessageShape]++
-		return
-	}
-	var role, parts []byte
-	for c.Member() {
-		switch string(c.Key()) {
-		case "role":
-			role, _ = c.Text()
-		case "parts":
-			parts = c.Raw()
-		}
-	}
-	g.content(role, parts)
-}
-
-// content adds a content of the history.
-func (g *geminiRecord) content(role, parts []byte) {
-	model := string(role) == "model"
-	switch string(role) {
-	case "model", "user", "function", "tool", "":
-	case "system":
-		g.items = append(g.items, build.Item{Kind: build.ItemSystem, Value: trace.Raw{Data: parts, Form: trace.FormParts}})
-		return
-	default:
-		g.anomalies[build.CodeMessageRole]++
-		return
-	}
-	items := mergeTexts(readGeminiParts(parts, model, g.anomalies))
-	for i := range items {
-		items[i].Opens = i == 0 && model
-	}
-	g.items = append(g.items, items...)
-}
-
-// geminiAnswer is an answer, put together from its pieces.
-type geminiAnswer struct {
-	some     bool
-	items    []build.Item
-	response build.Response
-}
-
-// candidates reads the first of several answers.
-func (a *geminiAnswer) candidates(c *jsonscan.Cursor, g *geminiRecord) {
-	first := true
-	for ok := c.Array(); ok && c.Element(); {
-		if !first {
-			g.anomalies[build.CodeChoiceIgnored]++
-			continue
-		}
-		first = false
-		for ok := c.Object(); ok && c.Member(); {
-			if string(c.Key()) != "content" {
-				continue
-			}
-			for ok := c.Object(); ok && c.Member(); {
-				if string(c.Key()) == "parts" {
-					a.items = append(a.items, readGeminiParts(c.Raw(), true, g.anomalies)...)
-				}
-			}
-		}
-	}
-}
-
-// readGeminiTools reads the functions that a request offers.
-func readGeminiTools(b *build.Builder, data []byte) []trace.ToolDef {
-	var tools []trace.ToolDef
-	c := jsonscan.New(data)
-	for ok := c.Array(); ok && c.Element(); {
-		for ok := c.Object(); ok && c.Member(); {
-			if key := string(c.Key()); key != "functionDeclarations" && key != "function_declarations" {
-				continue
-			}
-			for ok := c.Array(); ok && c.Element(); {
-				if !c.Object() {
-					b.Anomaly(build.CodeMessageShape, 1)
-					continue
-				}
-				var tool trace.ToolDef
-				var name []byte
-				for c.Member() {
-					switch string(c.Key()) {
-					case "name":
-						name, _ = c.Text()
-					case "description":
-						tool.Description = build.ReadRaw(&c)
-					case "parameters", "parametersJsonSchema", "parameters_json_schema":
-						tool.Input = build.ReadRaw(&c)
-					case "response", "responseJsonSchema", "response_json_schema":
-						tool.Output = build.ReadRaw(&c)
-					}
-				}
-				if len(name) == 0 {
-					b.Anomaly(build.CodeCallUnnamed, 1)
-					continue
-				}
-				tool.Name = b.Names.Intern(name)
-				tools = append(tools, tool)
-			}
-		}
-	}
-	return tools
+	return items, answer
 }

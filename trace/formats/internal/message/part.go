@@ -63,6 +63,7 @@ type messagePart struct {
 	hasRole       bool
 	calls, answer bool // a member says that it is a call, or a result
 	code          bool // Gemini's code execution
+	media         bool // Gemini's image, or file
 	nested        int
 	members       int // that are not null
 }
@@ -74,6 +75,8 @@ func (p *messagePart) kind() partKind {
 		return partResult
 	case p.calls:
 		return partCall
+	case p.media:
+		return partOther
 	}
 	plain := plainRole(p.typ[bytes.LastIndexByte(p.typ, '.')+1:]) // without the names that its class is in
 	kind, ok := partKinds[plain]
@@ -171,6 +174,10 @@ func (p *messagePart) member(c *jsonscan.Cursor) {
 		}
 	case "thought":
 		p.thought, _ = c.Bool()
+	case "inlineData", "inline_data", "fileData", "file_data":
+		p.media = true
+	case "thoughtSignature", "thought_signature": // says nothing alone
+		p.members--
 	case "arguments", "args", "input", "parameters", "params", "tool_input", "rawInput", "Arguments", "input_parameters", "tool_args":
 		if args := build.ReadArgs(c); !args.IsZero() && (p.args.IsZero() || string(p.args.Data) == "null") {
 			p.args = args
