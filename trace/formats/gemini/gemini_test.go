@@ -182,7 +182,7 @@ func TestGeminiCLISubagent(t *testing.T) {
 func FuzzGemini(f *testing.F) {
 	formattest.FuzzLines(f, &gemini.Format,
 		`{"request":{"contents":[`+geminiAsk+`],`+geminiTools+`},"response":`+geminiReply(`[{"text":"x"}]`)+`}`,
-		`[`+geminiAsk+`,`+geminiCalls+`,`+geminiAnswer1+`]`,
+		`[`+geminiAsk+`,`+geminiCalls+`,`+geminiAnswer1+`]`, `{"contents":[{"role":"user","parts":[{"":{}},{"":{}}]}]}`,
 		geminiReply(`[{"executableCode":{}},{"codeExecutionResult":{"outcome":"OUTCOME_OK"}}]`)+"\n"+geminiReply(`[{"functionCall":{"name":"f"}}]`))
 }
 

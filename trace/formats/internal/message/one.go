@@ -84,6 +84,9 @@ func (a *anyMessage) read() (r contentRead) {
 	}
 	if r.unknown > 0 && r.text.IsEmpty() && len(r.items) == 0 {
 		r.text = trace.JSONOf(r.also)
+		if c := jsonscan.New(r.also); c.End() != nil { // several
+			r.text = trace.JSONOf(content.Data)
+		}
 	}
 	return r
 }
