@@ -50,7 +50,7 @@ var All = []trace.Format{
 	maps.Format("gemini-stream"),
 	maps.Format("craft"),
 	maps.Format("copilot-cli"),
-	sessions.VSCode,
+	maps.Format("vscode-copilot"),
 	maps.Format("kimi"),
 	maps.Format("adk"),
 	maps.Format("bedrock-agents"),

@@ -112,7 +112,11 @@ func (r *reading) returned(m *rule, v []byte) trace.Raw {
 	if found == nil {
 		return trace.Raw{}
 	}
-	c := jsonscan.New(r.attached(found))
+	found = r.attached(found)
+	c := jsonscan.New(found)
+	if build.IsKind(build.FirstElement(found), '"') { // texts, and no parts
+		return build.ReadRaw(&c)
+	}
 	return message.AsResult(build.ReadContent(&c))
 }
 

@@ -26,6 +26,7 @@ var hooks = map[string]mapped.Hook{
 	"swe-agent":      {Read: readSWEAgent},
 	"inspect":        {Archive: inspectArchive},
 	"langfuse":       {Divide: divideLangfuse},
+	"vscode-copilot": {Divide: divideVSCode, Read: readVSCode},
 }
 
 // Source returns the map of a format as it is written, false if the format is none.

@@ -8,5 +8,3 @@ import (
 )
 
 func FuzzMessages(f *testing.F) { formattest.FuzzFormat(f, &sessions.Messages) }
-
-func FuzzVSCode(f *testing.F) { formattest.FuzzFormat(f, &sessions.VSCode) }

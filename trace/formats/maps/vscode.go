@@ -1,0 +1,160 @@
+package maps
+
+import (
+	"encoding/json"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
+	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
+)
+
+// divideVSCode returns a session or a replay as its events, and of a journal the line.
+func divideVSCode(record []byte) [][]byte {
+	if build.HasMember(record, "kind") && (build.HasMember(record, "k") || build.HasMember(record, "v")) {
+		return [][]byte{rawObject("journal", "1", "line", record)}
+	}
+	return [][]byte{eventsOfVSCode(record)}
+}
+
+// readVSCode plays the lines of a journal.
+func readVSCode(_ *build.Builder, records [][]byte) [][]byte {
+	if !build.HasMember(records[0], "journal") {
+		return records
+	}
+	return [][]byte{eventsOfVSCode(playJournal(records))}
+}
+
+// playJournal returns the document that the lines of a journal make: the first is a
+// document, or none, and others set, extend or delete what is at a path of it.
+func playJournal(lines [][]byte) []byte {
+	var doc any = map[string]any{}
+	for _, line := range lines {
+		var change struct {
+			Kind int   `json:"kind"`
+			K    []any `json:"k"`
+			V    any   `json:"v"`
+			I    *int  `json:"i"`
+		}
+		if json.Unmarshal(build.MemberRaw(line, "line"), &change) != nil {
+			continue
+		}
+		if change.Kind == 0 {
+			doc = change.V
+			continue
+		}
+		doc = build.Edit(doc, change.K, func(old any) any {
+			switch change.Kind {
+			case 2:
+				list, _ := old.([]any)
+				more, _ := change.V.([]any)
+				if change.I != nil && *change.I >= 0 && *change.I < len(list) {
+					list = list[:*change.I]
+				}
+				return append(list, more...)
+			case 3:
+				return nil
+			}
+			return change.V
+		})
+	}
+	out, err := json.Marshal(doc)
+	if err != nil {
+		return []byte("{}")
+	}
+	return out
+}
+
+// eventsOfVSCode returns a session or a replay with its events one behind the other: what was
+// asked, the rounds of calls or else what the answer shows, and its token counts.
+func eventsOfVSCode(record []byte) []byte {
+	var events [][]byte
+	eachElement(build.MemberRaw(record, "requests"), func(request []byte) {
+		events = append(events, requestOfVSCode(request)...)
+	})
+	prompts := build.MemberRaw(record, "prompts")
+	if !build.IsKind(prompts, '[') {
+		prompts = listOf([][]byte{record})
+	}
+	eachElement(prompts, func(prompt []byte) {
+		if asked := build.MemberRaw(prompt, "prompt"); asked != nil {
+			events = append(events, rawObject("kind", "asked", "value", asked))
+		}
+		eachElement(build.MemberRaw(prompt, "logs"), func(entry []byte) {
+			if said := sessionlog.Member(entry, "response", "message"); build.IsKind(said, '[') {
+				entry = rawObject("kind", build.MemberRaw(entry, "kind"), "metadata", build.MemberRaw(entry, "metadata"),
+					"response", rawObject("type", sessionlog.Member(entry, "response", "type"), "message", jsonscan.AppendQuoted(nil, trace.Raw{Data: said, Form: trace.FormParts}.Text())))
+			}
+			events = append(events, entry)
+		})
+	})
+	return rawObject("sessionId", build.MemberRaw(record, "sessionId"), "events", listOf(events))
+}
+
+// requestOfVSCode returns the events of a request.
+func requestOfVSCode(request []byte) (events [][]byte) {
+	metadata := sessionlog.Member(request, "result", "metadata")
+	about := rawObject("timestamp", build.MemberRaw(request, "timestamp"), "modelId", build.MemberRaw(request, "modelId"), "resolvedModel", build.MemberRaw(metadata, "resolvedModel"))
+	add := func(kind string, value []byte) {
+		events = append(events, rawObject("kind", kind, "about", about, "value", value))
+	}
+	asked := "asked"
+	if string(build.MemberRaw(request, "isSystemInitiated")) == "true" {
+		asked = "told"
+	}
+	add(asked, sessionlog.Member(request, "message", "text"))
+	results := build.MemberRaw(metadata, "toolCallResults")
+	eachElement(build.MemberRaw(metadata, "toolCallRounds"), func(round []byte) {
+		add("round", round)
+		eachElement(build.MemberRaw(round, "toolCalls"), func(call []byte) {
+			if text := valuesOf(sessionlog.Member(results, sessionlog.Text(call, "id"), "content")); !text.IsZero() {
+				events = append(events, rawObject("kind", "result", "about", about, "id", build.MemberRaw(call, "id"), "value", jsonscan.AppendQuoted(nil, text.Text())))
+			}
+		})
+	})
+	if len(events) == 1 {
+		called := false
+		eachElement(build.MemberRaw(request, "response"), func(shown []byte) {
+			kind := sessionlog.Text(shown, "kind")
+			isCall := kind == "toolInvocationSerialized"
+			said := sessionlog.Text(shown, "value") + sessionlog.Text(shown, "content", "value")
+			switch {
+			case isCall:
+				shown = rawObject("call", shown, "output", outputOfVSCode(shown))
+			case said == "":
+				return
+			case called:
+				add("behind", nil)
+			}
+			called = isCall
+			add("shown "+kind, shown)
+		})
+	}
+	if len(events) > 1 {
+		add("counts", metadata)
+	}
+	return events
+}
+
+// outputOfVSCode returns what a call that an answer shows gave back, which may be nothing; nil
+// while it is not complete.
+func outputOfVSCode(call []byte) []byte {
+	output := valuesOf(sessionlog.Member(call, "resultDetails", "output"))
+	if output.IsZero() {
+		output = sessionlog.Raw(sessionlog.Member(call, "toolSpecificData", "terminalCommandOutput", "text"))
+	}
+	if output.IsZero() && string(build.MemberRaw(call, "isComplete")) != "true" {
+		return nil
+	}
+	return jsonscan.AppendQuoted(nil, output.Text())
+}
+
+// valuesOf joins the texts of a list of objects that have them as their value.
+func valuesOf(list []byte) (text trace.Raw) {
+	eachElement(list, func(one []byte) {
+		if value := sessionlog.Raw(sessionlog.Member(one, "value")); value.Form == trace.FormString {
+			text = build.JoinTexts(text, value)
+		}
+	})
+	return text
+}
