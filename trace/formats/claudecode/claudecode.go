@@ -317,7 +317,7 @@ func claudeTrajectory(session, agent string, lines []*claudeLine, starter map[st
 		if l.kind == "user" {
 			if l.startedAgent != "" {
 				for i := range d.Blocks {
-					if d.Blocks[i].Result {
+					if d.Blocks[i].Kind == build.ItemResult {
 						starter[l.startedAgent] = string(d.Blocks[i].ID)
 					}
 				}

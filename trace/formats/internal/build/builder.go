@@ -195,6 +195,77 @@ func (b *Builder) Answer(call int, result trace.Raw) *trace.Call {
 	return c
 }
 
+// Add adds items in their order. A text or call that opens a response begins a turn.
+func (b *Builder) Add(items []Item) {
+	for i := range items {
+		switch it := &items[i]; it.Kind {
+		case ItemUser:
+			b.Message(trace.RoleUser, it.Value.OrAbsent())
+		case ItemSystem:
+			b.Message(trace.RoleSystem, it.Value.OrAbsent())
+		case ItemResult:
+			b.Told(it)
+		default:
+			if it.Opens {
+				b.Turn()
+			}
+			b.Say(it)
+		}
+	}
+}
+
+// Say adds what the model said, thought or called to the current turn. It returns the call,
+// nil if it is none, or has no tool.
+func (b *Builder) Say(it *Item) *trace.Call {
+	if it.Kind == ItemCall {
+		if len(it.Tool) == 0 {
+			b.Anomaly(CodeCallUnnamed, 1)
+			return nil
+		}
+		add := b.Call
+		if it.Free {
+			add = b.TextCall
+		}
+		call := add(b.Text(it.ID), b.Names.Intern(it.Tool), it.Value, it.Origin)
+		if it.Answered {
+			call.HasResult, call.Result, call.Status, call.Error = true, it.Result, it.Status, it.Err
+		}
+		return call
+	}
+	said := it.Value.OrAbsent()
+	if said.IsZero() {
+		return nil
+	}
+	turn := &b.Trajectory.Turns[len(b.Trajectory.Turns)-1]
+	if it.Kind == ItemThought {
+		turn.Thought = JoinTexts(turn.Thought, said)
+	} else {
+		turn.Text = JoinTexts(turn.Text, said)
+	}
+	return nil
+}
+
+// Told adds a result: of the oldest call that waits and has its id or, without one, its tool.
+// It returns the call, nil for an orphan.
+func (b *Builder) Told(it *Item) *trace.Call {
+	var call *trace.Call
+	if len(it.ID) > 0 {
+		call = b.Result(it.ID, it.Value)
+	} else {
+		call = b.NamedResult(it.Tool, it.Value)
+	}
+	if call == nil {
+		return nil
+	}
+	if it.Status != trace.StatusUnknown {
+		call.Status = it.Status
+	}
+	if !it.Err.IsZero() {
+		call.Error = it.Err
+	}
+	return call
+}
+
 // DropTurns forgets the turns so far, which have made no calls.
 func (b *Builder) DropTurns() {
 	b.Trajectory.Turns = b.Trajectory.Turns[:0]

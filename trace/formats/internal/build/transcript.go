@@ -253,60 +253,18 @@ func (t *Transcript) say(it *Item) {
 		return
 	case ItemResult:
 		t.inTurn = false
-		t.answer(it)
+		if id := string(it.ID); t.Spans[id] > 0 { // a span has told it already
+			t.Spans[id]--
+		} else {
+			b.Told(it)
+		}
 		return
 	}
 	if !t.inTurn || it.Opens {
 		b.Turn()
 		t.inTurn, t.model = true, true
 	}
-	turn := &b.Trajectory.Turns[len(b.Trajectory.Turns)-1]
-	switch it.Kind {
-	case ItemText:
-		if text := it.Value.OrAbsent(); !text.IsZero() {
-			turn.Text = JoinTexts(turn.Text, text)
-		}
-	case ItemThought:
-		if thought := it.Value.OrAbsent(); !thought.IsZero() {
-			turn.Thought = JoinTexts(turn.Thought, thought)
-		}
-	case ItemCall:
-		if len(it.Tool) == 0 {
-			b.Anomaly(CodeCallUnnamed, 1)
-			return
-		}
-		add := b.Call
-		if it.Free {
-			add = b.TextCall
-		}
-		call := add(b.Text(it.ID), b.Names.Intern(it.Tool), it.Value, it.Origin)
-		if it.Answered {
-			call.HasResult, call.Result, call.Status, call.Error = true, it.Result, it.Status, it.Err
-		}
-	}
-}
-
-// answer adds the result of a call, unless a span has told it already.
-func (t *Transcript) answer(it *Item) {
-	if id := string(it.ID); t.Spans[id] > 0 {
-		t.Spans[id]--
-		return
-	}
-	var call *trace.Call
-	if len(it.ID) > 0 {
-		call = t.Builder.Result(it.ID, it.Value)
-	} else {
-		call = t.Builder.NamedResult(it.Tool, it.Value)
-	}
-	if call == nil {
-		return
-	}
-	if it.Status != trace.StatusUnknown {
-		call.Status = it.Status
-	}
-	if !it.Err.IsZero() {
-		call.Error = it.Err
-	}
+	b.Say(it)
 }
 
 // Finish returns the trajectories; those that only repeat the name of their

@@ -13,19 +13,9 @@ import (
 // are lists of typed blocks. Claude Code keeps the same messages.
 type Anthropic struct {
 	Builder *build.Builder
-	Blocks  []Block
+	Blocks  []build.Item // calls and results of the message that was read last
 
 	At time.Time // when calls began and results came, as far as it is recorded
-}
-
-// Block is a block of a message that is a call or a result.
-type Block struct {
-	Result    bool
-	ID, Name  []byte
-	server    []byte    // of an MCP tool that the interface itself called
-	Value     trace.Raw // arguments of a call, content of a result
-	Failed    bool
-	byProgram bool // called by code that the model wrote
 }
 
 // AnthropicMessage is a message with what is read of it.
@@ -74,9 +64,10 @@ func (d *Anthropic) Content(c *jsonscan.Cursor) (text, thought trace.Raw) {
 		if !c.Object() {
 			continue
 		}
-		var kind, thinking, said []byte
-		var block Block
-		var input trace.Raw
+		var kind, server, thinking, said []byte
+		var content trace.Raw
+		var block build.Item
+		failed := false
 		for c.Member() {
 			switch string(c.Key()) {
 			case "type":
@@ -84,26 +75,21 @@ func (d *Anthropic) Content(c *jsonscan.Cursor) (text, thought trace.Raw) {
 			case "id", "tool_use_id":
 				block.ID, _ = c.Text()
 			case "name":
-				block.Name, _ = c.Text()
-			case "server_name":
-				block.server, _ = c.Text()
+				block.Tool, _ = c.Text()
+			case "server_name": // of an MCP tool that the interface itself called
+				server, _ = c.Text()
 			case "input":
-				input = build.ReadArgs(c)
+				block.Value = build.ReadArgs(c)
 			case "content":
-				block.Value = build.ReadContent(c)
+				content = build.ReadContent(c)
 			case "is_error":
-				block.Failed, _ = c.Bool()
+				failed, _ = c.Bool()
 			case "thinking":
 				thinking = c.Token()
 			case "text":
 				said = c.Token()
 			case "caller":
-				for ok := c.Object(); ok && c.Member(); {
-					if string(c.Key()) == "type" {
-						caller, _ := c.Text()
-						block.byProgram = len(caller) > 0 && string(caller) != "direct"
-					}
-				}
+				block.Origin = callerOrigin(c)
 			}
 		}
 		switch {
@@ -117,15 +103,30 @@ func (d *Anthropic) Content(c *jsonscan.Cursor) (text, thought trace.Raw) {
 				thought = trace.Raw{Data: thinking, Form: trace.FormString}
 			}
 		case bytes.HasSuffix(kind, []byte("tool_use")):
-			block.Value = input
+			block.Kind = build.ItemCall
+			if len(server) > 0 && len(block.Tool) > 0 {
+				block.Tool = bytes.Join([][]byte{server, block.Tool}, []byte("__"))
+			}
 			d.Blocks = append(d.Blocks, block)
 		case bytes.HasSuffix(kind, []byte("tool_result")):
-			block.Result = true
-			block.Failed = block.Failed || isErrorContent(block.Value)
-			d.Blocks = append(d.Blocks, block)
+			status := build.StatusOf(!failed && !isErrorContent(content))
+			d.Blocks = append(d.Blocks, build.Item{Kind: build.ItemResult, ID: block.ID, Value: content, Status: status})
 		}
 	}
 	return text, thought
+}
+
+// callerOrigin returns who makes a call by its member "caller": the model, or code that it
+// wrote.
+func callerOrigin(c *jsonscan.Cursor) (origin trace.Origin) {
+	for ok := c.Object(); ok && c.Member(); {
+		if string(c.Key()) == "type" {
+			if caller, _ := c.Text(); len(caller) > 0 && string(caller) != "direct" {
+				origin = trace.OriginCode
+			}
+		}
+	}
+	return origin
 }
 
 // isErrorContent reports whether the result of a tool of the interface itself is
@@ -195,36 +196,16 @@ func (d *Anthropic) ExtendTurn(m AnthropicMessage) {
 // AddBlocks adds the calls and results of the message that was read last, in
 // their order: tools of the interface itself answer inside the response.
 func (d *Anthropic) AddBlocks() {
-	b := d.Builder
 	for i := range d.Blocks {
-		block := &d.Blocks[i]
-		switch {
-		case block.Result:
-			if call := b.Result(block.ID, block.Value); call != nil {
-				call.End = d.At
-				call.Status = trace.StatusOK
-				if block.Failed {
-					call.Status = trace.StatusFailed
-				}
+		it := &d.Blocks[i]
+		if it.Kind == build.ItemCall {
+			if call := d.Builder.Say(it); call != nil {
+				call.Start = d.At
 			}
-		case len(block.Name) == 0:
-			b.Anomaly(build.CodeCallUnnamed, 1)
-		default:
-			origin := trace.OriginModel
-			if block.byProgram {
-				origin = trace.OriginCode
-			}
-			b.Call(b.Text(block.ID), b.Names.Intern(block.tool()), block.Value, origin).Start = d.At
+		} else if call := d.Builder.Told(it); call != nil {
+			call.End = d.At
 		}
 	}
-}
-
-// tool returns the name of the tool that a block calls.
-func (block *Block) tool() []byte {
-	if len(block.server) == 0 || len(block.Name) == 0 {
-		return block.Name
-	}
-	return append(append(append([]byte{}, block.server...), "__"...), block.Name...)
 }
 
 // Items returns what a message says. Results inside the model's own
@@ -232,9 +213,8 @@ func (block *Block) tool() []byte {
 func (d *Anthropic) Items(m AnthropicMessage) (items []build.Item) {
 	switch string(m.Role) {
 	case "user":
-		for i := range d.Blocks {
-			if block := &d.Blocks[i]; block.Result {
-				it := build.Item{Kind: build.ItemResult, ID: block.ID, Value: block.Value, Status: build.StatusOf(!block.Failed)}
+		for _, it := range d.Blocks {
+			if it.Kind == build.ItemResult {
 				items = append(items, it)
 			}
 		}
@@ -246,8 +226,10 @@ func (d *Anthropic) Items(m AnthropicMessage) (items []build.Item) {
 		if !m.thought.IsZero() {
 			items = append(items, build.Item{Kind: build.ItemThought, Value: m.thought})
 		}
-		for i := range d.Blocks {
-			items = d.Blocks[i].appendOwn(items)
+		for _, it := range d.Blocks {
+			if it.Kind == build.ItemCall || !answered(items, &it) {
+				items = append(items, it)
+			}
 		}
 	case "system", "developer":
 		items = append(items, build.Item{Kind: build.ItemSystem, Value: m.Text})
@@ -259,22 +241,15 @@ func (d *Anthropic) Items(m AnthropicMessage) (items []build.Item) {
 	return items
 }
 
-// appendOwn appends a call of the model, or gives the call that it answers its
-// result.
-func (block *Block) appendOwn(items []build.Item) []build.Item {
-	if !block.Result {
-		origin := trace.OriginModel
-		if block.byProgram {
-			origin = trace.OriginCode
-		}
-		return append(items, build.Item{Kind: build.ItemCall, ID: block.ID, Tool: block.tool(), Value: block.Value, Origin: origin})
-	}
+// answered gives the call among items that a result answers the result; false if there is
+// none.
+func answered(items []build.Item, result *build.Item) bool {
 	for i := range items {
 		it := &items[i]
-		if it.Kind == build.ItemCall && !it.Answered && bytes.Equal(it.ID, block.ID) {
-			it.Answered, it.Result, it.Status = true, block.Value, build.StatusOf(!block.Failed)
-			return items
+		if it.Kind == build.ItemCall && !it.Answered && bytes.Equal(it.ID, result.ID) {
+			it.Answered, it.Result, it.Status = true, result.Value, result.Status
+			return true
 		}
 	}
-	return append(items, build.Item{Kind: build.ItemResult, ID: block.ID, Value: block.Value, Status: build.StatusOf(!block.Failed)})
+	return false
 }

@@ -209,26 +209,10 @@ func (d *Chat) function(c *jsonscan.Cursor, call *ChatCall) {
 func (d *Chat) Add(m ChatMessage) {
 	d.Waiting = string(m.Role) != "assistant"
 	d.Builder.Anomaly(build.CodeContentUnknown, unreadTexts(m.Content))
-	if d.AsItems {
-		d.addItems(m)
-		return
-	}
-	b := d.Builder
-	switch string(m.Role) {
-	case "user":
-		b.Message(trace.RoleUser, m.Content.OrAbsent())
-	case "system", "developer":
-		b.Message(trace.RoleSystem, m.Content.OrAbsent())
-	case "assistant":
-		d.AddTurn(m)
-	case "tool", "function":
-		if call := d.Result(m.CallID, m.Name, m.Content); call != nil && m.ended != trace.StatusUnknown {
-			call.Status, call.Error = m.ended, m.failure
-		}
-	case "":
-		b.Anomaly(build.CodeMessageShape, 1)
-	default:
-		b.Anomaly(build.CodeMessageRole, 1)
+	d.addItems(m)
+	if !d.AsItems {
+		d.Builder.Add(d.Items)
+		d.Items = d.Items[:0]
 	}
 }
 
@@ -261,48 +245,6 @@ func (d *Chat) addItems(m ChatMessage) {
 	default:
 		d.Builder.Anomaly(build.CodeMessageRole, 1)
 	}
-}
-
-// AddTurn adds a message of the model, and returns its turn.
-func (d *Chat) AddTurn(m ChatMessage) *trace.Turn {
-	turn := d.Builder.Turn()
-	turn.Text, turn.Thought = m.Content.OrAbsent(), m.Thought.OrAbsent()
-	if turn.Text.IsZero() {
-		turn.Text = m.Refusal.OrAbsent()
-	}
-	d.addCalls()
-	return turn
-}
-
-// addCalls adds the calls of the message that was read last, but for those of a
-// simulated user.
-func (d *Chat) addCalls() {
-	for i := range d.Calls {
-		call := &d.Calls[i]
-		switch {
-		case call.user:
-		case len(call.Name) == 0:
-			d.Builder.Anomaly(build.CodeCallUnnamed, 1)
-		default:
-			add := d.Builder.Call
-			if call.free {
-				add = d.Builder.TextCall
-			}
-			made := add(d.Builder.Text(call.ID), d.Builder.Names.Intern(call.Name), call.Args, trace.OriginModel)
-			if !call.Result.IsZero() {
-				made.Result, made.HasResult = call.Result, true
-			}
-		}
-	}
-}
-
-// Result adds the result of a call by its id, or by the tool's name if it has
-// none. It returns nil for an orphan.
-func (d *Chat) Result(id, name []byte, content trace.Raw) *trace.Call {
-	if len(id) > 0 {
-		return d.Builder.Result(id, content)
-	}
-	return d.Builder.NamedResult(name, content)
 }
 
 // unreadTexts counts the parts of a content that say that they are text, and have none

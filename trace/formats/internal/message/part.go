@@ -59,7 +59,7 @@ type messagePart struct {
 	failed        bool
 	succeeded     bool // a flag or an exit code says so
 	thought       bool // Gemini's mark of a thought
-	byProgram     bool
+	origin        trace.Origin
 	hasRole       bool
 	calls, answer bool // a member says that it is a call, or a result
 	code          bool // Gemini's code execution
@@ -221,12 +221,7 @@ func (p *messagePart) member(c *jsonscan.Cursor) {
 			}
 		}
 	case "caller":
-		for ok := c.Object(); ok && c.Member(); {
-			if string(c.Key()) == "type" {
-				caller, _ := c.Text()
-				p.byProgram = len(caller) > 0 && string(caller) != "direct"
-			}
-		}
+		p.origin = callerOrigin(c)
 	case "function", "custom":
 		if text, ok := c.Text(); ok {
 			if len(p.name) == 0 {
@@ -280,7 +275,7 @@ func (p *messagePart) content(c *jsonscan.Cursor) {
 
 // call returns the call that a part is.
 func (p *messagePart) call() build.Item {
-	it := build.Item{Kind: build.ItemCall, ID: p.callID, Tool: p.name, Value: p.args}
+	it := build.Item{Kind: build.ItemCall, ID: p.callID, Tool: p.name, Value: p.args, Origin: p.origin}
 	if len(it.ID) == 0 {
 		it.ID = p.id
 	}
@@ -292,9 +287,6 @@ func (p *messagePart) call() build.Item {
 	}
 	if len(it.Tool) == 0 && strings.HasPrefix(string(p.typ), "tool-") {
 		it.Tool = p.typ[len("tool-"):]
-	}
-	if p.byProgram {
-		it.Origin = trace.OriginCode
 	}
 	if it.Value.IsZero() && p.calls && p.nested == 0 && len(p.id) == 0 && p.geminiCall() {
 		it.Value = trace.JSONOf([]byte("{}")) // a function without parameters

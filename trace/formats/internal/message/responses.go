@@ -17,7 +17,7 @@ type responsesItem struct {
 	content, summary       trace.Raw
 	args, input, action    trace.Raw
 	output, failure        trace.Raw
-	byProgram              bool
+	origin                 trace.Origin
 	exit                   int64 // of a shell command
 	exited                 bool
 }
@@ -60,12 +60,7 @@ func ReadResponsesItem(c *jsonscan.Cursor) (m responsesItem, ok bool) {
 		case "error":
 			m.failure = build.ReadRaw(c)
 		case "caller":
-			for ok := c.Object(); ok && c.Member(); {
-				if string(c.Key()) == "type" {
-					caller, _ := c.Text()
-					m.byProgram = len(caller) > 0 && string(caller) != "direct"
-				}
-			}
+			m.origin = callerOrigin(c)
 		}
 	}
 	return m, true
@@ -215,10 +210,7 @@ func (d *Responses) message(items []build.Item, m *responsesItem, answer bool) [
 // call returns a call that the user's program answers, or one of a tool of the
 // interface itself that tells no more than its status.
 func (d *Responses) call(m *responsesItem) build.Item {
-	it := build.Item{Kind: build.ItemCall, ID: m.callID, Tool: m.name, Value: m.args}
-	if m.byProgram {
-		it.Origin = trace.OriginCode
-	}
+	it := build.Item{Kind: build.ItemCall, ID: m.callID, Tool: m.name, Value: m.args, Origin: m.origin}
 	if it.Value.IsZero() {
 		it.Value = m.input
 	}
@@ -256,12 +248,9 @@ func (d *Responses) call(m *responsesItem) build.Item {
 // serverCall returns a call of a tool of an MCP server, which the interface made
 // itself.
 func (d *Responses) serverCall(m *responsesItem) build.Item {
-	it := build.Item{Kind: build.ItemCall, ID: m.id, Tool: m.name, Value: m.args, Result: m.output, Err: m.failure}
+	it := build.Item{Kind: build.ItemCall, ID: m.id, Tool: m.name, Value: m.args, Result: m.output, Err: m.failure, Origin: m.origin}
 	if len(m.server) > 0 && len(m.name) > 0 {
 		it.Tool = bytes.Join([][]byte{m.server, m.name}, []byte("__"))
-	}
-	if m.byProgram {
-		it.Origin = trace.OriginCode
 	}
 	switch {
 	case !m.failure.IsZero(), string(m.status) == "failed":

@@ -124,28 +124,8 @@ func (l *Log) Turn(s Said) {
 
 // Say adds an item of the model to the last turn.
 func (l *Log) Say(it *build.Item, s Said) {
-	b := l.Builder
-	turn := &b.Trajectory.Turns[len(b.Trajectory.Turns)-1]
-	switch it.Kind {
-	case build.ItemText:
-		if text := it.Value.OrAbsent(); !text.IsZero() {
-			turn.Text = build.JoinTexts(turn.Text, text)
-		}
-	case build.ItemThought:
-		if thought := it.Value.OrAbsent(); !thought.IsZero() {
-			turn.Thought = build.JoinTexts(turn.Thought, thought)
-		}
-	case build.ItemCall:
-		if len(it.Tool) == 0 {
-			b.Anomaly(build.CodeCallUnnamed, 1)
-			return
-		}
-		call := b.Call(b.Text(it.ID), b.Names.Intern(it.Tool), it.Value, it.Origin)
-		call.Start = s.At
-		if it.Answered {
-			call.HasResult, call.Result = true, it.Result
-		}
-		call.Status, call.Error = it.Status, it.Err
+	if call := l.Builder.Say(it); call != nil {
+		call.Start, call.Status, call.Error = s.At, it.Status, it.Err
 	}
 }
 
@@ -186,23 +166,13 @@ func (l *Log) divided(it *build.Item) (out []build.Item) {
 
 // Result adds the result of a call.
 func (l *Log) Result(it *build.Item, s Said) {
-	var call *trace.Call
-	switch {
-	case len(it.ID) > 0 && len(l.Calls(string(it.ID))) > 0:
-		call = l.Builder.Result(it.ID, it.Value)
-	default: // a result whose call has no id, or none that is recorded
-		call = l.Builder.NamedResult(it.Tool, it.Value)
+	answer := *it
+	if len(l.Calls(string(it.ID))) == 0 { // its call has no id, or none that is recorded
+		answer.ID = nil
 	}
-	if call == nil {
-		return
-	}
-	l.Answered, l.Started = true, false
-	call.End = s.At
-	if it.Status != trace.StatusUnknown {
-		call.Status = it.Status
-	}
-	if !it.Err.IsZero() {
-		call.Error = it.Err
+	if call := l.Builder.Told(&answer); call != nil {
+		l.Answered, l.Started = true, false
+		call.End = s.At
 	}
 }
 
