@@ -180,13 +180,12 @@ func (m *ToolMemo) Recall(c *jsonscan.Cursor) ([]ToolDef, bool) {
 
 // Keep remembers a list that was read without any anomaly. It reads a copy,
 // because the list would otherwise keep the whole block that it was found in.
-func (m *ToolMemo) Keep(text []byte, read func(*jsonscan.Cursor) []ToolDef) {
+func (m *ToolMemo) Keep(text []byte, read func(list []byte) []ToolDef) {
 	if len(text) > memoText {
 		return
 	}
 	text = bytes.Clone(text)
-	c := jsonscan.New(text)
-	tools := read(&c)
+	tools := read(text)
 	m.used = min(m.used+1, memoLists)
 	copy(m.lists[1:m.used], m.lists[:m.used-1])
 	m.lists[0] = toolList{text: text, tools: slices.Clip(tools)}

@@ -12,7 +12,6 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
-	"github.com/awo-dev/awo/trace/formats/internal/message"
 )
 
 // Format reads what goes to Gemini's generateContent and comes from it, in
@@ -108,7 +107,7 @@ func assembleGemini(_ string, parts []trace.Fragment) ([]*trace.Trajectory, erro
 // told adds what a record says besides its items.
 func told(b *build.Builder, g *record) {
 	if g.tools != nil && len(b.Trajectory.Tools) == 0 {
-		b.Trajectory.Tools = message.DefinitionsIn(b, g.tools)
+		b.Trajectory.Tools = b.Definitions(g.tools)
 	}
 	if b.Trajectory.Model == "" {
 		b.Trajectory.Model = g.response.Model

@@ -10,7 +10,6 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
-	"github.com/awo-dev/awo/trace/formats/internal/message"
 	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
 )
 
@@ -208,7 +207,7 @@ func (r *reading) header(m *rule, v []byte) {
 		if !build.IsKind(tools, '[') && len(m.at[fTools][0].steps) > 0 && !m.at[fTools][0].steps.One() {
 			tools = append(append([]byte{'['}, tools...), ']')
 		}
-		list := message.DefinitionsIn(build.New(0), build.InnerJSON(sessionlog.Raw(tools))) // what has no name there is no anomaly of a call
+		list := build.New(0).Definitions(build.InnerJSON(sessionlog.Raw(tools))) // what has no name there is no anomaly of a call
 		if t.Tools == nil {
 			t.Tools = list
 		} else { // of which only those that are new count

@@ -128,7 +128,7 @@ func (r *spanReading) fill(s *mappedSpan, m *rule, v []byte) {
 		s.Tokens = u
 	}
 	if tools := build.InnerJSON(r.raw(m.at[fTools], v)); tools != nil {
-		s.Tools = message.DefinitionsIn(r.Builder, tools)
+		s.Tools = r.Builder.Definitions(tools)
 	}
 	if attributes := r.raw(m.at[fAttributes], v); !attributes.IsZero() {
 		if v, err := trace.ParseValue(build.InnerJSON(attributes)); err == nil && v.Kind == trace.Object {

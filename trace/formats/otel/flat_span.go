@@ -9,7 +9,6 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
-	"github.com/awo-dev/awo/trace/formats/internal/message"
 	"github.com/awo-dev/awo/trace/formats/internal/spantree"
 )
 
@@ -193,11 +192,11 @@ func (f *flatReader) members(raw []byte, depth int) {
 			f.usage(c.Raw(), depth)
 		case flatTools:
 			if c.Kind() == jsonscan.Array && depth > 0 {
-				s.Tools = message.DefinitionsIn(build.New(0), c.Raw())
+				s.Tools = build.New(0).Definitions(c.Raw())
 			}
 		case flatDefinitions:
 			if c.Kind() == jsonscan.Array {
-				s.Tools = message.DefinitionsIn(build.New(0), c.Raw())
+				s.Tools = build.New(0).Definitions(c.Raw())
 			}
 		case flatToolName:
 			s.Tool = text(&c)

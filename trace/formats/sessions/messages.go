@@ -9,7 +9,6 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
-	"github.com/awo-dev/awo/trace/formats/internal/message"
 	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
 )
 
@@ -247,7 +246,7 @@ func about(l *log, record []byte) {
 	t.Model = cmp.Or(t.Model, sessionlog.Text(record, "model"))
 	if tools := sessionlog.Raw(build.MemberRaw(record, "tools")); !tools.IsZero() {
 		if list := build.InnerJSON(tools); build.IsKind(list, '[') {
-			l.Messages.Tools = append(l.Messages.Tools, message.DefinitionsIn(l.Builder, list)...)
+			l.Messages.Tools = append(l.Messages.Tools, l.Builder.Definitions(list)...)
 		}
 	}
 	for _, name := range []string{"system", "system_prompt", "systemPrompt"} {

@@ -220,7 +220,7 @@ func (m *Reader) first(list []byte, depth int) {
 
 // define notes the definitions of a list.
 func (m *Reader) define(list []byte) {
-	m.Tools = append(m.Tools, DefinitionsIn(m.b, list)...)
+	m.Tools = append(m.Tools, m.b.Definitions(list)...)
 }
 
 // isEmptyText reports whether a text is one of those that libraries print where

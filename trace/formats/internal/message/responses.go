@@ -341,7 +341,7 @@ func ReadResponsesBody(b *build.Builder, c *jsonscan.Cursor, m *ResponsesBody) {
 		case "instructions":
 			m.Instructions = build.ReadContent(c)
 		case "tools":
-			m.Tools = ReadResponsesTools(b, c)
+			m.Tools = b.ReadTools(c)
 		case "status":
 			m.Status, _ = c.Text()
 		case "error":
@@ -360,44 +360,4 @@ func ReadResponsesBody(b *build.Builder, c *jsonscan.Cursor, m *ResponsesBody) {
 			m.Ended = build.ReadUnix(c)
 		}
 	}
-}
-
-// ReadResponsesTools reads tool definitions. Tools of the interface itself have
-// no name but their type.
-func ReadResponsesTools(b *build.Builder, c *jsonscan.Cursor) []trace.ToolDef {
-	var tools []trace.ToolDef
-	for ok := c.Array(); ok && c.Element(); {
-		raw := c.Raw()
-		if raw == nil {
-			return tools
-		}
-		kind := build.MemberText(raw, "type")
-		switch string(kind) {
-		case "mcp": // its tools are known once the server has told them
-			continue
-		case "namespace":
-			tools = append(tools, readNamespace(b, raw)...)
-			continue
-		}
-		in := jsonscan.New(raw)
-		if in.Object() {
-			tools = b.AppendTool(tools, &in, kind)
-		}
-	}
-	return tools
-}
-
-// readNamespace reads the tools of a namespace.
-func readNamespace(b *build.Builder, raw []byte) (tools []trace.ToolDef) {
-	space := string(bytes.TrimSuffix(build.MemberText(raw, "name"), []byte("__")))
-	c := jsonscan.New(raw)
-	for ok := c.Object(); ok && c.Member(); {
-		if string(c.Key()) == "tools" {
-			tools = b.ReadNewTools(&c)
-		}
-	}
-	for i := range tools {
-		tools[i].Name = trace.Intern(space + "__" + tools[i].Name.Value())
-	}
-	return tools
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
-	"github.com/awo-dev/awo/trace/formats/internal/message"
 )
 
 // define adds the definitions that are new.
@@ -57,7 +56,7 @@ func (s *Span) definitions(b *build.Builder) (tools []trace.ToolDef) {
 			list = build.MemberRaw(list, name)
 		}
 		if len(list) > 0 && list[0] == '[' {
-			tools = append(tools, message.DefinitionsIn(b, list)...)
+			tools = append(tools, b.Definitions(list)...)
 		}
 		if len(tools) > 0 && len(d.path) == 0 {
 			break
@@ -68,7 +67,7 @@ func (s *Span) definitions(b *build.Builder) (tools []trace.ToolDef) {
 			break
 		}
 		if list := s.list(name); list != nil {
-			tools = message.DefinitionsIn(b, list)
+			tools = b.Definitions(list)
 		}
 	}
 	return tools
