@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 // Bounds of a Map. What is beyond them is counted under OtherTools, or in
@@ -29,12 +32,14 @@ type Map struct {
 
 // Node is a tool.
 type Node struct {
-	Tool         string
-	Calls        int
-	Trajectories int
-	Failed       int // calls that failed
-	Judged       int // calls of which it is known whether they failed
-	Duration     Durations
+	Tool         string      `json:"tool"`
+	Calls        int         `json:"calls"`
+	Trajectories int         `json:"trajectories"`
+	Failed       int         `json:"failed"`            // calls that failed
+	Judged       int         `json:"calls_with_status"` // calls of which it is known whether they failed
+	Median       stat.Figure `json:"median_seconds"`
+
+	Duration completeness.Distribution `json:"-"` // nanoseconds
 }
 
 // The ends of an Edge that are no tool.
@@ -45,11 +50,16 @@ const (
 
 // Edge says that one call came right after another.
 type Edge struct {
-	From, To     int // indexes of Map.Nodes, or Start and End
-	Count        int
-	Trajectories int
-	Parallel     int       // of Count, in one turn
-	Gap          Durations // from the end of the one to the start of the other
+	From         int         `json:"-"` // indexes of Map.Nodes, or Start and End
+	To           int         `json:"-"`
+	FromTool     *string     `json:"from"` // nil: the trajectory begins
+	ToTool       *string     `json:"to"`   // nil: the trajectory ends
+	Count        int         `json:"count"`
+	Trajectories int         `json:"trajectories"`
+	Parallel     int         `json:"in_one_turn"` // of Count
+	Between      stat.Figure `json:"median_seconds_between"`
+
+	Gap completeness.Distribution `json:"-"` // nanoseconds from the end of the one to the start of the other
 }
 
 // Builder makes a Map and keeps a sample of timelines.
@@ -123,8 +133,8 @@ func (b *Builder) node(c *trace.Call) int32 {
 			node.Failed++
 		}
 	}
-	if !c.Start.IsZero() && !c.End.IsZero() {
-		node.Duration.Add(c.End.Sub(c.Start).Seconds())
+	if took := c.End.Sub(c.Start); !c.Start.IsZero() && !c.End.IsZero() && took >= 0 {
+		node.Duration.Add(uint64(took))
 	}
 	return n
 }
@@ -161,7 +171,7 @@ func (b *Builder) edge(from, to int32, last, next *trace.Call) {
 		e.Parallel++
 	}
 	if !last.End.IsZero() && !next.Start.IsZero() && next.Start.After(last.End) {
-		e.Gap.Add(next.Start.Sub(last.End).Seconds())
+		e.Gap.Add(uint64(next.Start.Sub(last.End)))
 	}
 }
 
@@ -180,14 +190,25 @@ func (b *Builder) Map() *Map {
 	place := map[int]int{Start: Start, End: End}
 	for at, i := range order {
 		m.Nodes[at], place[i] = b.nodes[i], at
+		m.Nodes[at].Median = SpreadOf(&b.nodes[i].Duration, float64(time.Second), "the traces do not record when these calls began and ended").Median
 	}
 	for _, e := range b.edges {
 		moved := *e
 		moved.From, moved.To = place[e.From], place[e.To]
+		moved.FromTool, moved.ToTool = m.name(moved.From), m.name(moved.To)
+		moved.Between = SpreadOf(&e.Gap, float64(time.Second), "the traces do not record when the first call ended and the second began, or they overlap").Median
 		m.Edges = append(m.Edges, moved)
 	}
 	slices.SortFunc(m.Edges, func(x, y Edge) int {
 		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.From, y.From), cmp.Compare(x.To, y.To))
 	})
 	return m
+}
+
+// name returns the tool of a node, nil for the ends of a trajectory.
+func (m *Map) name(node int) *string {
+	if node < 0 {
+		return nil
+	}
+	return &m.Nodes[node].Tool
 }

@@ -92,7 +92,7 @@ func TestParallelFailedAndTimes(t *testing.T) {
 				t.Errorf("a>b: %d parallel, %d gaps", e.Parallel, e.Gap.N())
 			}
 		case "b":
-			if gap, _ := e.Gap.Quantile(0.5); e.Parallel != 0 || math.Abs(gap-1) > 0.01 {
+			if gap := e.Gap.Quantile(0.5); e.Parallel != 0 || math.Abs(gap-1e9) > 1e7 {
 				t.Errorf("b>c: %d parallel, a gap of %v", e.Parallel, gap)
 			}
 		}
@@ -172,31 +172,47 @@ func TestBoundsAreSaid(t *testing.T) {
 	}
 }
 
-// TestQuantiles holds quantiles to 1 % of what sorting gives.
-func TestQuantiles(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	var d process.Durations
-	var all []float64
-	for range 5000 {
-		v := math.Exp(r.NormFloat64() * 3)
-		all = append(all, v)
-		d.Add(v)
+// TestWaits is worked by hand: a run whose times all are recorded, one that only says when
+// responses and results were complete, and one without times.
+func TestWaits(t *testing.T) {
+	at := func(seconds int) time.Time { return time.Unix(int64(1_000_000+seconds), 0) }
+	full := (&scripted.Run{}).User("x").Call("a", "{}", "{}").Also("b", "{}", "{}").User("and?").Call("a", "{}", "{}")
+	full.T.Messages[0].Time, full.T.Messages[1].Time = at(0), at(20)
+	full.T.Turns[0].Start, full.T.Turns[0].End = at(1), at(4)   // 4 s since the message
+	full.T.Turns[1].Start, full.T.Turns[1].End = at(21), at(22) // 2 s
+	for i, x := range [][2]int{{4, 6}, {4, 10}, {22, 23}} {     // 2, 6 and 1 s, 7 s of waiting
+		full.T.Calls[i].Start, full.T.Calls[i].End = at(x[0]), at(x[1])
 	}
-	slices.Sort(all)
-	for _, q := range []float64{0.01, 0.25, 0.5, 0.75, 0.99} {
-		want := all[int(math.Ceil(q*float64(len(all))))-1]
-		if got, ok := d.Quantile(q); !ok || math.Abs(got-want) > 0.0101*want {
-			t.Errorf("quantile %v: %v, want %v", q, got, want)
+	ends := (&scripted.Run{}).User("x").Call("a", "{}", "{}").Call("a", "{}", "{}")
+	ends.T.Start = at(0) // the message has no time: what the first turn took is not known
+	for i, x := range [][2]int{{5, 6}, {9, 9}} {
+		ends.T.Turns[i].End, ends.T.Calls[i].End = at(x[0]), at(x[1]) // 3 s, and calls of 1 and 0 s
+	}
+	var w process.Waits
+	for _, x := range []*scripted.Run{full, ends, (&scripted.Run{}).User("x").Call("a", "{}", "{}")} {
+		w.Add(&x.T)
+	}
+	want := []struct {
+		what, tool  string
+		n           int
+		median, sum float64
+	}{{"trajectory", "", 2, 9, 32}, {"turn", "", 3, 3, 9}, {"call", "", 5, 1, 8}, {"other", "", 0, math.NaN(), 15}, {"call", "b", 1, 6, 6}, {"call", "a", 4, 1, 4}}
+	rows := w.Rows()
+	if len(rows) != len(want) {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for i, x := range want {
+		r := &rows[i]
+		if median := r.Median.Float(); r.What != x.what || r.Tool != x.tool || r.N != x.n || math.Abs(median-x.median) > 0.01*x.median || r.Total.Float() != x.sum || math.Abs(r.Share.Float()-x.sum/32) > 1e-9 {
+			t.Errorf("row %d is %+v, want %+v", i, r, x)
 		}
 	}
-	d.Add(math.NaN())
-	d.Add(-1)
-	d.Add(math.Inf(1))
-	if d.N() != len(all) {
-		t.Error("what is no duration was counted")
+	const words = "A trajectory takes 9.0 s in the median, a turn 3.0 s, a call 1.0 s; the model takes 28 % of the time, tools 25 %."
+	if got := process.Words(rows); got != words {
+		t.Errorf("it says %q", got)
 	}
-	if _, ok := new(process.Durations).Quantile(0.5); ok {
-		t.Error("no durations have no median")
+	if rows := new(process.Waits).Rows(); len(rows) != 0 || process.Words(rows) != "" {
+		t.Errorf("nothing gives %v", rows)
 	}
 }
 

@@ -2,6 +2,7 @@ package completeness_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -104,5 +105,27 @@ func TestProfile(t *testing.T) {
 	}
 	if a.Result.N() != 3 || a.Result.Quantile(0.95) != 1 || b.Result.N() != 0 {
 		t.Errorf("%d and %d results", a.Result.N(), b.Result.N())
+	}
+}
+
+// TestQuantiles holds quantiles to half a percent of what sorting gives.
+func TestQuantiles(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var d completeness.Distribution
+	var all []uint64
+	for range 5000 {
+		v := uint64(1e9 * math.Exp(r.NormFloat64()*3))
+		all = append(all, v)
+		d.Add(v)
+	}
+	slices.Sort(all)
+	for _, q := range []float64{0.01, 0.25, 0.5, 0.75, 0.99} {
+		want := float64(all[int(math.Ceil(q*float64(len(all))))-1])
+		if got := d.Quantile(q); math.Abs(got-want) > 0.005*want {
+			t.Errorf("quantile %v: %v, want %v", q, got, want)
+		}
+	}
+	if !math.IsNaN(new(completeness.Distribution).Quantile(0.5)) {
+		t.Error("no values have no median")
 	}
 }

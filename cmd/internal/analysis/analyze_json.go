@@ -5,6 +5,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/entropy"
+	"github.com/awo-dev/awo/internal/process"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
@@ -167,46 +168,24 @@ func convergenceTables(f *findings) []report.Block {
 }
 
 type tool struct {
-	Tool          string        `json:"tool"`
-	Calls         int           `json:"calls"`
-	Trajectories  int           `json:"trajectories"`
-	OK            int           `json:"ok"`
-	Failed        int           `json:"failed"`
-	StatusUnknown int           `json:"status_unknown"`
-	ErrorRate     stat.Estimate `json:"error_rate"`
-	NextBits      stat.Figure   `json:"next_bits"` // plug-in entropy of what follows it
-	Latency       spread        `json:"latency_seconds"`
-	Result        spread        `json:"result_bytes"`
-	Turns         int           `json:"turns"`            // that call it
-	TurnsUsage    int           `json:"turns_with_usage"` // of these
-	InputTokens   stat.Figure   `json:"input_tokens_per_turn"`
-	OutputTokens  stat.Figure   `json:"output_tokens_per_turn"`
-}
-
-// spread is a magnitude of N calls.
-type spread struct {
-	N      int         `json:"n"`
-	Median stat.Figure `json:"median"`
-	P95    stat.Figure `json:"p95"`
+	Tool          string         `json:"tool"`
+	Calls         int            `json:"calls"`
+	Trajectories  int            `json:"trajectories"`
+	OK            int            `json:"ok"`
+	Failed        int            `json:"failed"`
+	StatusUnknown int            `json:"status_unknown"`
+	ErrorRate     stat.Estimate  `json:"error_rate"`
+	NextBits      stat.Figure    `json:"next_bits"` // plug-in entropy of what follows it
+	Latency       process.Spread `json:"latency_seconds"`
+	Result        process.Spread `json:"result_bytes"`
+	Turns         int            `json:"turns"`            // that call it
+	TurnsUsage    int            `json:"turns_with_usage"` // of these
+	InputTokens   stat.Figure    `json:"input_tokens_per_turn"`
+	OutputTokens  stat.Figure    `json:"output_tokens_per_turn"`
 }
 
 // noUsage is why tokens of turns are not known.
 const noUsage = "no tokens are recorded"
-
-// minTail is how many values a 95th percentile needs: with fewer it is the
-// largest of them.
-const minTail = 20
-
-func spreadOf(d *completeness.Distribution, unit float64, none string) spread {
-	out := spread{d.N(), stat.Unknown(none), stat.Unknown(none)}
-	if d.N() > 0 {
-		out.Median, out.P95 = stat.Known(d.Quantile(0.5)/unit), stat.Unknown("fewer than 20 values have no 95th percentile")
-	}
-	if d.N() >= minTail {
-		out.P95 = stat.Known(d.Quantile(0.95) / unit)
-	}
-	return out
-}
 
 // tools returns what is known of each tool that a model called, most calls
 // first.
@@ -228,7 +207,7 @@ func (f *findings) tools() []tool {
 		one := tool{
 			Tool: s.Name, Calls: s.Calls, Trajectories: s.Trajectories, OK: s.OK, Failed: s.Failed, StatusUnknown: s.StatusUnknown,
 			ErrorRate: stat.ShareOf(s.Failed, s.Judged(), "the traces do not say which calls failed"), NextBits: stat.Unknown("nothing ever follows it"),
-			Latency: spreadOf(&p.Latency, float64(time.Second), "no times are recorded"), Result: spreadOf(&p.Result, 1, "no result is recorded"),
+			Latency: process.SpreadOf(&p.Latency, float64(time.Second), "no times are recorded"), Result: process.SpreadOf(&p.Result, 1, "no result is recorded"),
 			Turns: p.Turns, TurnsUsage: p.TurnsUsage, InputTokens: stat.Ratio(int(p.Input), p.TurnsUsage, noUsage), OutputTokens: stat.Ratio(int(p.Output), p.TurnsUsage, noUsage),
 		}
 		if bits, ok := next[s.Name]; ok {

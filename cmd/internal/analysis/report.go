@@ -175,7 +175,7 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 	case report.FormatCSV, report.FormatJSONLines, report.FormatJSON:
 		d = data
 		d.Figures = result
-		d.Add(stepTable(walked.Map()), report.TableOf("process_tools", "", toolsOf(walked.Map()), nil))
+		d.Add(stepTable(walked.Map()), report.TableOf("process_tools", "", walked.Map().Nodes, nil))
 	}
 	return j.Result(d)
 }

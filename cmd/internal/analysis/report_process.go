@@ -1,10 +1,11 @@
 package analysis
 
 import (
+	"slices"
+
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/process"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/internal/stat"
 )
 
 // The section with the process map, and the timelines of single trajectories.
@@ -20,60 +21,11 @@ const (
 	stepsDrawn = 3000
 )
 
-// unrecorded is why there is no time between two calls.
-const unrecorded = "the traces do not record when the first call ended and the second began, or they overlap"
-
 // processFigures are those of the process map.
 type processFigures struct {
 	Trajectories int `json:"trajectories"` // with a call of the model
 	OtherTools   int `json:"calls_of_other_tools"`
 	LeftOut      int `json:"steps_left_out"`
-}
-
-type processTool struct {
-	Tool         string      `json:"tool"`
-	Calls        int         `json:"calls"`
-	Trajectories int         `json:"trajectories"`
-	Failed       int         `json:"failed"`
-	Judged       int         `json:"calls_with_status"`
-	Median       stat.Figure `json:"median_seconds"`
-}
-
-type processStep struct {
-	From         *string     `json:"from"` // null: the trajectory begins
-	To           *string     `json:"to"`   // null: the trajectory ends
-	Count        int         `json:"count"`
-	Trajectories int         `json:"trajectories"`
-	Parallel     int         `json:"in_one_turn"`
-	Median       stat.Figure `json:"median_seconds_between"`
-}
-
-func median(d *process.Durations, missing string) stat.Figure {
-	v, known := d.Quantile(0.5)
-	if !known {
-		return stat.Unknown(missing)
-	}
-	return stat.Known(v)
-}
-
-// toolsOf returns the tools of a map, most calls first.
-func toolsOf(m *process.Map) []processTool {
-	return cli.Map(m.Nodes, func(n *process.Node) processTool {
-		return processTool{n.Tool, n.Calls, n.Trajectories, n.Failed, n.Judged, median(&n.Duration, "the traces do not record when these calls began and ended")}
-	})
-}
-
-// stepsOf returns the steps of a map, most frequent first.
-func stepsOf(m *process.Map) []processStep {
-	name := func(i int) *string {
-		if i < 0 {
-			return nil
-		}
-		return &m.Nodes[i].Tool
-	}
-	return cli.Map(m.Edges, func(e *process.Edge) processStep {
-		return processStep{name(e.From), name(e.To), e.Count, e.Trajectories, e.Parallel, median(&e.Gap, unrecorded)}
-	})
 }
 
 var sectionProcess = reportSection{
@@ -99,51 +51,29 @@ func (r *reportInput) app(name report.AppName, data any) report.Block {
 	return app
 }
 
-// mapTool and the types below are what page.js reads.
-type mapTool struct {
-	Name   string   `json:"name"`
-	Calls  int      `json:"calls"`
-	Runs   int      `json:"runs"`
-	Failed int      `json:"failed"`
-	Judged int      `json:"judged"`
-	Median *float64 `json:"median"`
-	USD    *float64 `json:"usd,omitempty"`
-}
-
+// processMap and the types below are what page.js reads.
 type processMap struct {
-	Runs  int       `json:"runs"`
-	Tools []mapTool `json:"tools"`
-	Edges [][6]any  `json:"edges"` // from, to, count, trajectories, in one turn, median gap
+	Runs  int                `json:"runs"`
+	Tools []process.Node     `json:"tools"`
+	USD   map[string]float64 `json:"usd"`   // by tool
+	Edges [][6]any           `json:"edges"` // from, to, count, trajectories, in one turn, median gap
 }
 
 func mapData(m *process.Map, r *reportInput) processMap {
-	money := map[string]float64{}
+	out := processMap{Runs: m.Trajectories, Tools: slices.Clone(m.Nodes), USD: map[string]float64{}, Edges: [][6]any{}}
+	for i := range out.Tools {
+		out.Tools[i].Tool = report.Escape(out.Tools[i].Tool)
+	}
 	if r.costs != nil {
 		for _, line := range r.cost.Tools {
 			if usd, known := line.CostUSD.Value(); known && line.Tool != "" {
-				money[line.Tool] = usd
+				out.USD[report.Escape(line.Tool)] = usd
 			}
 		}
 	}
-	seconds := func(d *process.Durations) *float64 {
-		v, known := d.Quantile(0.5)
-		if !known {
-			return nil
-		}
-		return &v
-	}
-	out := processMap{Runs: m.Trajectories, Edges: [][6]any{}}
-	for i := range m.Nodes {
-		n := &m.Nodes[i]
-		t := mapTool{Name: report.Escape(n.Tool), Calls: n.Calls, Runs: n.Trajectories, Failed: n.Failed, Judged: n.Judged, Median: seconds(&n.Duration)}
-		if usd, known := money[n.Tool]; known {
-			t.USD = &usd
-		}
-		out.Tools = append(out.Tools, t)
-	}
 	for i := range m.Edges[:min(len(m.Edges), stepsDrawn)] {
 		e := &m.Edges[i]
-		out.Edges = append(out.Edges, [6]any{e.From, e.To, e.Count, e.Trajectories, e.Parallel, seconds(&e.Gap)})
+		out.Edges = append(out.Edges, [6]any{e.From, e.To, e.Count, e.Trajectories, e.Parallel, e.Between})
 	}
 	return out
 }
@@ -154,11 +84,11 @@ func stepTable(m *process.Map) *report.Table {
 	for i := range m.Edges {
 		all += m.Edges[i].Count
 	}
-	table := report.TableOf("process_steps", "The commonest steps", stepsOf(m), []report.Column{
+	table := report.TableOf("process_steps", "The commonest steps", m.Edges, []report.Column{
 		{Key: "from", Empty: "(start)"},
 		{Key: "to", Empty: "(end)"},
 		{Key: "count", Title: "times"},
-		{Key: "share", Title: "of all steps", Unit: "%", Align: report.Right, Cell: report.By(func(s *processStep) report.Cell { return report.Share(float64(s.Count)/float64(all), 1) })},
+		{Key: "share", Title: "of all steps", Unit: "%", Align: report.Right, Cell: report.By(func(s *process.Edge) report.Cell { return report.Share(float64(s.Count)/float64(all), 1) })},
 		{Key: "trajectories", Title: "in trajectories"},
 		{Key: "in_one_turn", Title: "in one turn"},
 		{Key: "median_seconds_between", Title: "median time between", Unit: "s", Digits: 2},

@@ -153,7 +153,7 @@
   // The process map: nodes are tools, edges say what came right after what.
   apps["process-map"] = (root, data) => {
     const START = -1, END = -2;
-    const name = (i) => (i === START ? "start" : i === END ? "end" : data.tools[i].name);
+    const name = (i) => (i === START ? "start" : i === END ? "end" : data.tools[i].tool);
     const edges = data.edges.map(([from, to, count, runs, parallel, gap]) => ({ from, to, count, runs, parallel, gap }));
     const all = edges.reduce((sum, e) => sum + e.count, 0);
 
@@ -178,7 +178,7 @@
       make("option", { value: "runs" }, "in how many runs"),
       make("option", { value: "gap" }, "median time between"));
     const tool = make("select", { id: toolID }, make("option", { value: "" }, "none"));
-    data.tools.map((t, i) => [t.name, i]).sort((a, b) => (a[0] < b[0] ? -1 : 1))
+    data.tools.map((t, i) => [t.tool, i]).sort((a, b) => (a[0] < b[0] ? -1 : 1))
       .forEach(([text, i]) => tool.append(make("option", { value: i }, short(text, 60))));
     const said = make("span", { class: "count", role: "status" });
     const { closer, farther, fit } = zoomers(() => cy);
@@ -194,7 +194,7 @@
     const label = (e) => (metric.value === "gap" ? (e.gap == null ? "" : seconds(e.gap)) : number(e[metric.value]));
     const failing = (t) => t.failed / t.calls >= 0.05;
     const failed = (t) => {
-      const unknown = t.calls - t.judged;
+      const unknown = t.calls - t.calls_with_status;
       if (unknown === t.calls) return "not known";
       return `${number(t.failed)} (${percent(t.failed, t.calls)} of its calls)` + (unknown ? `; of ${number(unknown)} the traces do not say` : "");
     };
@@ -253,12 +253,13 @@
       }
       const t = data.tools[i];
       const facts = [
-        ["calls", number(t.calls)], ["in runs", `${number(t.runs)} of ${number(data.runs)}`],
+        ["calls", number(t.calls)], ["in runs", `${number(t.trajectories)} of ${number(data.runs)}`],
         ["failed", failed(t)],
-        ["median duration", seconds(t.median)],
+        ["median duration", seconds(t.median_seconds)],
       ];
-      if (t.usd != null) facts.push(["money of its turns, at most", `${t.usd.toFixed(2)} USD`]);
-      details.replaceChildren(make("h3", {}, make("code", {}, t.name)), fields(facts),
+      const usd = data.usd[t.tool];
+      if (usd != null) facts.push(["money of its turns, at most", `${usd.toFixed(2)} USD`]);
+      details.replaceChildren(make("h3", {}, make("code", {}, t.tool)), fields(facts),
         make("h4", {}, "Before it"), steps(into, (e) => e.from, t.calls), make("h4", {}, "After it"), steps(from, (e) => e.to, t.calls));
     };
     const step = (e, element) => {
