@@ -57,7 +57,7 @@ func TestSummaryCosts(t *testing.T) {
 				var want, got map[string]any
 				for v, line := range map[*map[string]any]string{&want: "cost " + file + caching, &got: "cost " + part + caching} {
 					*v = members(t, runLine(t, line))
-					for _, left := range []string{"habits", "dearest", "notes"} { // not in summaries
+					for _, left := range []string{"habits", "dearest", "latency", "notes"} { // not in summaries
 						delete(*v, left)
 					}
 					if list, ok := (*v)["unknown"].([]any); ok { // texts are not in summaries, so nothing is compared with them

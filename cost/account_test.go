@@ -223,7 +223,7 @@ func TestLedger(t *testing.T) {
 		{Tool: "", Trajectories: 2, Turns: 2, Input: 350, Output: 6, USD: 3250, Unpriced: 1},
 		{Tool: "write", Calls: 1, Trajectories: 1, Turns: 0.5, Input: 50, Output: 5, USD: 750},
 	} {
-		want.CostUSD, want.PaidUSD, want.Paid, want.Unpaid = stat.Known(want.USD), stat.Known(want.USD), want.USD, want.Unpriced
+		want.CostUSD, want.PaidUSD, want.Paid, want.Unpaid, want.Share = stat.Known(want.USD), stat.Known(want.USD), want.USD, want.Unpriced, stat.Known(want.USD/7750)
 		if s.Tools[i] != want {
 			t.Errorf("tool %+v, want %+v", s.Tools[i], want)
 		}

@@ -15,13 +15,13 @@ type LazyReport struct {
 	Misfit       int `json:"input_below_definitions"` // trajectories left out: their recorded input is smaller than their definitions
 	Unscaled     int `json:"-"`                       // turns simulated as they were counted, because nothing was learnt for their model
 
-	Levels    []LazyLevel `json:"levels"` // by tools offered; the last is all of them
+	Levels    []LazyLevel `json:"-"` // by tools offered; the last is all of them
 	BreakEven BreakEven   `json:"break_even"`
 
 	Parts LazyParts `json:"definition_tokens"`
 	// Growth is the share of the tools offered that had been called, and so were
 	// registered, after so many turns (Fig. 4): a lower bound of a live agent's.
-	Growth []GrowthStep `json:"registered_share"`
+	Growth []GrowthStep `json:"-"`
 	Final  stat.Figure  `json:"registered_share_at_end"` // of the trajectories
 }
 

@@ -124,13 +124,35 @@ func (l *Ledger) Apply(f *Fit) (unscaled int) {
 
 // Line is what one group cost.
 type Line struct {
-	Name string // "" if it is not recorded; of models, Trajectories are those that begin with it
+	Name string `json:"name"` // "" if it is not recorded; of models, Trajectories are those that begin with it
+	Amounts
+	CostUSD stat.Figure `json:"cost_usd"`          // Totals.USD
+	Own     stat.Figure `json:"recorded_cost_usd"` // RecordedUSD
+}
+
+// Amounts are what some trajectories took, and what was paid for them.
+type Amounts struct {
+	Trajectories int `json:"trajectories"`
 	Totals
-	Trajectories  int
-	Paying        int     // of these, with a cost: averages are over them
-	Calls         int     // of the model
-	RecordedUSD   float64 // sum of recorded costs
-	RecordedTurns int     // turns that record one
+	Calls         int         `json:"calls"` // of the model
+	PaidUSD       stat.Figure `json:"paid_usd"`
+	PerTrajectory stat.Figure `json:"usd_per_trajectory"` // of those with a cost, in the mean
+	Paying        int         `json:"-"`                  // trajectories with a cost
+	RecordedUSD   float64     `json:"-"`                  // sum of recorded costs
+	RecordedTurns int         `json:"turns_with_recorded_cost"`
+}
+
+// Priced returns the line with its money.
+func (l Line) Priced() Line {
+	l.CostUSD, l.PaidUSD = l.Money(), l.PaidMoney()
+	l.PerTrajectory, l.Own = stat.Unknown(NoPrice), stat.Unknown("the traces record no costs")
+	if l.Paying > 0 {
+		l.PerTrajectory = stat.Known(l.Paid / float64(l.Paying))
+	}
+	if l.RecordedTurns > 0 {
+		l.Own = stat.Known(l.RecordedUSD)
+	}
+	return l
 }
 
 // HabitLine is what calling one tool right after another cost: the turns that make
@@ -154,6 +176,7 @@ type ToolLine struct {
 	Turns        float64     `json:"turns"`
 	Input        float64     `json:"input_tokens"`
 	Output       float64     `json:"output_tokens"`
+	Share        stat.Figure `json:"share"` // of what was paid for all, without any price of the tokens
 	CostUSD      stat.Figure `json:"cost_usd"`
 	USD          float64     `json:"-"`
 	Unpriced     float64     `json:"-"` // turns without a price
@@ -232,7 +255,7 @@ func line[K comparable](m map[K]*Line, key K) *Line {
 
 func (b *booking) book(i int, a *Account, calls []ledgerCall) {
 	e := &b.ledger.entries[i]
-	own := Line{Name: b.ledger.ids[i], Totals: a.Total(), Trajectories: 1, Calls: len(calls), RecordedUSD: a.RecordedUSD, RecordedTurns: a.RecordedTurns}
+	own := Line{Name: b.ledger.ids[i], Amounts: Amounts{Totals: a.Total(), Trajectories: 1, Calls: len(calls), RecordedUSD: a.RecordedUSD, RecordedTurns: a.RecordedTurns}}
 	if own.Unpaid < own.Turns {
 		own.Paying = 1
 	}
@@ -245,17 +268,9 @@ func (b *booking) book(i int, a *Account, calls []ledgerCall) {
 	if a.Offered > 0 {
 		b.out.Offered++
 	}
-	b.dearest = append(b.dearest, own)
+	b.dearest = append(b.dearest, own.Priced())
 	b.bookModels(a, &own, calls)
 	b.bookTools(i, a, calls)
-}
-
-// PerTrajectory returns what was paid for a trajectory with a cost, in the mean.
-func (l *Line) PerTrajectory() stat.Figure {
-	if l.Paying == 0 {
-		return stat.Unknown(NoPrice)
-	}
-	return stat.Known(l.Paid / float64(l.Paying))
 }
 
 func (l *Line) add(o *Line) {
@@ -335,9 +350,12 @@ func (t *toolSum) add(trajectory int, turn *Totals, share float64, calls int) {
 	t.Unpaid += share * float64(turn.Unpaid)
 }
 
-// priced returns the line with its money.
-func (t ToolLine) priced() ToolLine {
+// priced returns the line with its money, and its part of the whole.
+func (t ToolLine) priced(whole Line) ToolLine {
 	t.CostUSD, t.PaidUSD = money(t.USD, t.Unpriced < t.Turns), money(t.Paid, t.Unpaid < t.Turns)
+	if t.Share = stat.Known(t.Paid / whole.Paid); whole.Paid == 0 {
+		t.Share = stat.Finite((t.Input+t.Output)/float64(whole.Tokens()), NoTurns)
+	}
 	return t
 }
 
@@ -384,7 +402,7 @@ func (b *booking) statement(top int) *Statement {
 			t.Tool = l.tools.list[i]
 		}
 		if t.Turns > 0 || t.Calls > 0 {
-			b.out.Tools = append(b.out.Tools, t.priced())
+			b.out.Tools = append(b.out.Tools, t.priced(b.out.Total))
 		}
 	}
 	slices.SortFunc(b.out.Tools, ToolLine.compare)
@@ -400,6 +418,7 @@ func (b *booking) statement(top int) *Statement {
 	})
 	b.out.Habits = slices.Clone(b.out.Habits[:min(top, len(b.out.Habits))])
 	b.out.Dearest = slices.Clone(b.dearest[:min(top, len(b.dearest))])
+	b.out.Total = b.out.Total.Priced()
 	return &b.out
 }
 
@@ -407,7 +426,7 @@ func lines[K comparable](m map[K]*Line, name func(K) string) []Line {
 	out := []Line{}
 	for key, l := range m {
 		l.Name = name(key)
-		out = append(out, *l)
+		out = append(out, l.Priced())
 	}
 	slices.SortFunc(out, func(x, y Line) int {
 		return cmp.Or(cmp.Compare(y.Paid, x.Paid), cmp.Compare(y.Tokens(), x.Tokens()), cmp.Compare(x.Name, y.Name))

@@ -74,7 +74,7 @@ func (s *Sums) totals(x *Some) Totals {
 // Turns adds turns.
 func (s *Sums) Turns(x Some) {
 	t := s.totals(&x)
-	own := Line{Totals: t}
+	own := Line{Amounts: Amounts{Totals: t}}
 	for _, l := range []*Line{&s.out.Total, line(s.agents, x.Agent), line(s.outcomes, x.Outcome), line(s.days, dayName(x.Began)), line(s.models, x.Model)} {
 		l.add(&own)
 	}
@@ -99,7 +99,7 @@ type Runs struct {
 
 // Runs adds trajectories.
 func (s *Sums) Runs(x Runs) {
-	own := Line{Trajectories: x.Trajectories, Calls: x.Calls, RecordedUSD: x.RecordedUSD, RecordedTurns: x.RecordedTurns}
+	own := Line{Amounts: Amounts{Trajectories: x.Trajectories, Calls: x.Calls, RecordedUSD: x.RecordedUSD, RecordedTurns: x.RecordedTurns}}
 	if m := s.meter; x.RecordedTurns > 0 || m.prices[m.price(m.model(x.Model), x.Began, time.Time{})] != nil {
 		own.Paying = x.Trajectories - x.NoTurns
 	}
@@ -157,15 +157,16 @@ func (s *Sums) Users(tool string, none bool, trajectories int) {
 // Statement returns what was added.
 func (s *Sums) Statement() *Statement {
 	out, same := s.out, func(name string) string { return name }
+	out.Total = out.Total.Priced()
 	out.Models, out.Agents = lines(s.models, same), lines(s.agents, same)
 	out.Outcomes = lines(s.outcomes, trace.Outcome.String)
 	out.Days = lines(s.days, same)
 	slices.SortFunc(out.Days, func(x, y Line) int { return cmp.Compare(x.Name, y.Name) })
 	for _, l := range s.tools {
-		out.Tools = append(out.Tools, l.priced())
+		out.Tools = append(out.Tools, l.priced(out.Total))
 	}
 	if s.none.Turns > 0 {
-		out.Tools = append(out.Tools, s.none.priced())
+		out.Tools = append(out.Tools, s.none.priced(out.Total))
 	}
 	slices.SortFunc(out.Tools, ToolLine.compare)
 	return &out

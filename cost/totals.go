@@ -4,20 +4,20 @@ import "github.com/awo-dev/awo/internal/stat"
 
 // Totals is what turns cost. Counts of tokens are exact for recorded turns.
 type Totals struct {
-	Turns     int
-	Estimated int   // turns of these whose tokens are counted or fitted
-	Unpriced  int   // turns of these without a price: in the tokens, not in USD
-	Input     int64 // tokens, Cached and Write included
-	Cached    int64
-	Write     int64
-	Output    int64
-	USD       float64 // at list prices
+	Turns     int     `json:"turns"`
+	Estimated int     `json:"estimated_turns"`     // turns of these whose tokens are counted or fitted
+	Unpriced  int     `json:"unpriced_turns"`      // turns of these without a price: in the tokens, not in USD
+	Input     int64   `json:"input_tokens"`        // Cached and Write included
+	Cached    int64   `json:"cached_input_tokens"` // read from a cache
+	Write     int64   `json:"cache_write_tokens"`
+	Output    int64   `json:"output_tokens"`
+	USD       float64 `json:"-"` // at list prices
 
 	// Paid is what was recorded as paid where it was recorded, else the list price, turn
 	// by turn; Unpaid turns have neither. Where other turns or definitions are looked at,
 	// what is recorded changes as the list price does.
-	Paid   float64
-	Unpaid int
+	Paid   float64 `json:"-"`
+	Unpaid int     `json:"turns_without_cost"` // in the tokens, not in Paid
 }
 
 // Fresh returns the input tokens that no cache holds and none takes.

@@ -11,7 +11,7 @@ import (
 )
 
 func period(trajectories, turns int, tokens int64, usd float64) cost.Line {
-	return cost.Line{Totals: cost.Totals{Turns: turns, Input: tokens, Paid: usd}, Trajectories: trajectories}
+	return cost.Line{Amounts: cost.Amounts{Totals: cost.Totals{Turns: turns, Input: tokens, Paid: usd}, Trajectories: trajectories}}
 }
 
 // TestCompareKnown: what alone changes explains all of it.

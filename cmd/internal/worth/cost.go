@@ -19,6 +19,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/process"
 	"github.com/awo-dev/awo/internal/summary"
 	"github.com/awo-dev/awo/internal/summary/count"
 	"github.com/awo-dev/awo/trace"
@@ -124,12 +125,14 @@ func Account(j *cli.Job, in *cli.Intake, from iter.Seq2[*trace.Trajectory, error
 	}
 	estimated := 0
 	var rough cost.Placeholders
+	waits := &process.Waits{}
 	for t, err := range from {
 		if err != nil {
 			return nil, err
 		}
 		account := ledger.Add(t)
 		rough.Add(t)
+		waits.Add(t)
 		estimated += account.Estimated()
 		in.Findings.Paid(account)
 		if see != nil {
@@ -143,7 +146,7 @@ func Account(j *cli.Job, in *cli.Intake, from iter.Seq2[*trace.Trajectory, error
 			lazy.Add(t, account)
 		}
 	}
-	f := &CostFindings{options: o, caching: j.Caching, fit: cost.NewFit(meter), meter: meter, rough: rough}
+	f := &CostFindings{options: o, caching: j.Caching, fit: cost.NewFit(meter), meter: meter, rough: rough, waits: waits.Rows()}
 	if estimated > 0 {
 		if err := learn(j, in, f.fit, sample); err != nil {
 			return nil, err
@@ -272,6 +275,7 @@ func storedCosts(j *cli.Job, o CostOptions, files []string, meter *cost.Meter) e
 	f := &CostFindings{options: o, caching: j.Caching, fit: cost.NewFit(meter), meter: meter, statement: statementOf(sum.Usage(), meter)}
 	d := f.document(in)
 	d.Note("tables.habits", "summaries hold sums by tool and not by pairs of calls: `awo cost` of the traces has them")
+	d.Note("tables.latency", "summaries hold no times of turns: `awo cost` of the traces has them")
 	d.Note("tables.dearest", "summaries hold no single trajectories: `awo cost` of the traces has them")
 	return j.Result(d)
 }

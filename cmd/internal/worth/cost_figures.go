@@ -10,17 +10,19 @@ import (
 
 // CostFigures are those of `awo cost`; docs/cost.md describes them.
 type CostFigures struct {
-	Input    cli.InputJSON `json:"input"`
+	Read     cli.InputJSON `json:"input"`
 	Currency string        `json:"currency"`
 	Caching  string        `json:"caching"`
-	amounts
-	ListUSD     stat.Figure  `json:"list_usd"` // at list prices
-	RecordedUSD stat.Figure  `json:"recorded_usd"`
-	Unscaled    int          `json:"unscaled_turns"`         // counted, with nothing to scale them by
-	Silent      int          `json:"silent_turns,omitempty"` // without usage, and in no figure: of summaries
-	By          string       `json:"by,omitempty"`           // what groups are
-	Unknown     []string     `json:"unknown"`                // what the traces do not say, in sentences
-	Lazy        *lazyFigures `json:"lazy,omitempty"`         // with --lazy
+	cost.Amounts
+	Tokens      int64            `json:"tokens"`
+	EachTokens  stat.Figure      `json:"tokens_per_trajectory"`
+	ListUSD     stat.Figure      `json:"list_usd"` // at list prices
+	RecordedUSD stat.Figure      `json:"recorded_usd"`
+	Unscaled    int              `json:"unscaled_turns"`         // counted, with nothing to scale them by
+	Silent      int              `json:"silent_turns,omitempty"` // without usage, and in no figure: of summaries
+	By          string           `json:"by,omitempty"`           // what groups are
+	Unknown     []string         `json:"unknown"`                // what the traces do not say, in sentences
+	Lazy        *cost.LazyReport `json:"lazy,omitempty"`         // with --lazy
 }
 
 // Costs are the figures of `awo cost` and the rows of its tables.
@@ -28,39 +30,14 @@ type Costs struct {
 	CostFigures
 	Prices   []price          `json:"prices"` // of the models that were met
 	Fit      []cost.Factors   `json:"fit"`
-	Models   []CostLine       `json:"models"`
-	Agents   []CostLine       `json:"agents"`
-	Groups   []CostLine       `json:"groups,omitempty"` // with --by
-	Outcomes []CostLine       `json:"outcomes"`
-	Days     []CostLine       `json:"days"`
+	Models   []cost.Line      `json:"models"`
+	Agents   []cost.Line      `json:"agents"`
+	Groups   []cost.Line      `json:"groups,omitempty"` // with --by
+	Outcomes []cost.Line      `json:"outcomes"`
+	Days     []cost.Line      `json:"days"`
 	Tools    []cost.ToolLine  `json:"tools"`
 	Habits   []cost.HabitLine `json:"habits"`
-	Dearest  []CostLine       `json:"dearest"`
-}
-
-// amounts are what turns took, and what was paid for them.
-type amounts struct {
-	Trajectories  int         `json:"trajectories"`
-	Turns         int         `json:"turns"`
-	Estimated     int         `json:"estimated_turns"`
-	Unpriced      int         `json:"unpriced_turns"` // in the tokens, not in what list prices come to
-	Calls         int         `json:"calls"`
-	InputTokens   int64       `json:"input_tokens"` // cached and written ones included
-	CachedTokens  int64       `json:"cached_input_tokens"`
-	WriteTokens   int64       `json:"cache_write_tokens"`
-	OutputTokens  int64       `json:"output_tokens"`
-	Unpaid        int         `json:"turns_without_cost"` // in the tokens, not in paid_usd
-	PaidUSD       stat.Figure `json:"paid_usd"`           // as recorded, else at list prices, turn by turn
-	PerTrajectory stat.Figure `json:"usd_per_trajectory"` // of paid_usd, over trajectories with a cost
-	RecordedTurns int         `json:"turns_with_recorded_cost"`
-}
-
-// CostLine is what some of the turns cost.
-type CostLine struct {
-	Name string `json:"name"` // empty: not recorded
-	amounts
-	CostUSD     stat.Figure `json:"cost_usd"` // at list prices
-	RecordedUSD stat.Figure `json:"recorded_cost_usd"`
+	Dearest  []cost.Line      `json:"dearest"`
 }
 
 type price struct {
@@ -75,28 +52,6 @@ type price struct {
 	Until  string      `json:"until"`
 }
 
-func amountsOf(l *cost.Line) amounts {
-	return amounts{
-		Trajectories: l.Trajectories, Turns: l.Turns, Estimated: l.Estimated, Unpriced: l.Unpriced, Calls: l.Calls,
-		InputTokens: l.Input, CachedTokens: l.Cached, WriteTokens: l.Write, OutputTokens: l.Output,
-		Unpaid: l.Unpaid, PaidUSD: l.PaidMoney(), PerTrajectory: l.PerTrajectory(), RecordedTurns: l.RecordedTurns,
-	}
-}
-
-// recordedMoney is what the traces themselves say.
-func recordedMoney(l *cost.Line) stat.Figure {
-	if l.RecordedTurns == 0 {
-		return stat.Unknown("the traces record no costs")
-	}
-	return stat.Known(l.RecordedUSD)
-}
-
-func costLines(lines []cost.Line) []CostLine {
-	return cli.Map(lines, func(l *cost.Line) CostLine {
-		return CostLine{Name: l.Name, amounts: amountsOf(l), CostUSD: l.Money(), RecordedUSD: recordedMoney(l)}
-	})
-}
-
 // Costs returns the result. Call it when everything is read.
 func (f *CostFindings) Costs(in *cli.Intake) Costs {
 	s := f.statement
@@ -106,10 +61,11 @@ func (f *CostFindings) Costs(in *cli.Intake) Costs {
 	}
 	return Costs{
 		CostFigures: CostFigures{
-			Input: in.JSON(), Currency: "USD", Caching: f.caching, amounts: amountsOf(&s.Total), ListUSD: s.Total.Money(), RecordedUSD: recordedMoney(&s.Total),
-			Unscaled: f.unscaled, Silent: s.Silent, By: by, Unknown: f.unknown(), Lazy: figuresOfLazy(f.lazy),
+			Read: in.JSON(), Currency: "USD", Caching: f.caching, Amounts: s.Total.Amounts, Tokens: s.Total.Tokens(), EachTokens: stat.Ratio(int(s.Total.Tokens()), s.Total.Trajectories, cost.NoTurns),
+			ListUSD: s.Total.CostUSD, RecordedUSD: s.Total.Own,
+			Unscaled: f.unscaled, Silent: s.Silent, By: by, Unknown: f.unknown(), Lazy: f.lazy,
 		},
-		Models: costLines(s.Models), Agents: costLines(s.Agents), Groups: costLines(s.Groups), Outcomes: costLines(s.Outcomes), Days: costLines(s.Days), Dearest: costLines(s.Dearest),
+		Models: s.Models, Agents: s.Agents, Groups: s.Groups, Outcomes: s.Outcomes, Days: s.Days, Dearest: s.Dearest,
 		Prices: cli.Map(f.meter.Models(), priceOf),
 		Fit:    f.fit.Models(), Tools: s.Tools, Habits: s.Habits,
 	}

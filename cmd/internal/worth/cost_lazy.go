@@ -10,24 +10,6 @@ import (
 	"github.com/awo-dev/awo/internal/stat"
 )
 
-// lazyFigures are those of lazy registration that stand in no table.
-type lazyFigures struct {
-	Trajectories int            `json:"trajectories"` // simulated
-	Tasks        int            `json:"tasks"`
-	NoTools      int            `json:"without_definitions"`     // trajectories in which nothing can be simulated
-	Misfit       int            `json:"input_below_definitions"` // trajectories left out: their recorded input is smaller than their definitions
-	BreakEven    cost.BreakEven `json:"break_even"`
-	Parts        cost.LazyParts `json:"definition_tokens"`
-	Final        stat.Figure    `json:"registered_share_at_end"` // of the trajectories
-}
-
-func figuresOfLazy(l *cost.LazyReport) *lazyFigures {
-	if l == nil {
-		return nil
-	}
-	return &lazyFigures{l.Trajectories, l.Tasks, l.NoTools, l.Misfit, l.BreakEven, l.Parts, l.Final}
-}
-
 // lazyRow is a variant of registration, of the trajectories that offer a number of tools.
 type lazyRow struct {
 	Tools        string      `json:"tools"` // 0-10, 11-20, >20 or all

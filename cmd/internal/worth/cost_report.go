@@ -2,11 +2,13 @@ package worth
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/process"
 	"github.com/awo-dev/awo/internal/report"
 )
 
@@ -21,6 +23,7 @@ type CostFindings struct {
 	rough     cost.Placeholders
 	lazy      *cost.LazyReport
 	periods   []period // with --by day and --by week
+	waits     []process.Wait
 }
 
 // unknown says in sentences what the traces do not say, and what follows.
@@ -94,7 +97,11 @@ func (f *CostFindings) document(in *cli.Intake) *report.Document {
 	if said := trendWords(f.periods); said != "" {
 		d.Add(report.Paragraph(said))
 	}
-	d.Add(in.Summary())
+	input := in.Summary()
+	if shares := process.Shares(f.waits); shares != "" {
+		input += report.Paragraph(" T" + shares[1:] + ".")
+	}
+	d.Add(input)
 	some := out.Turns > 0
 	if len(f.periods) > 0 {
 		d.Section("By "+f.options.By, periodTable(f.periods))
@@ -123,6 +130,7 @@ func (f *CostFindings) Sections(d *report.Document, out Costs) {
 	}
 	d.Section("By tool", only(true, tools))
 	d.Details()
+	d.Section("How long it takes", f.WaitTable())
 	d.Section("Tokens", f.total(out))
 	d.Section("What cannot be known", report.List(out.Unknown))
 	d.Add(priceTable(out.Prices).Hidden())
@@ -130,18 +138,7 @@ func (f *CostFindings) Sections(d *report.Document, out Costs) {
 		priced := slices.DeleteFunc(slices.Clone(out.Prices), func(p price) bool { _, ok := p.Input.Value(); return !ok })
 		d.Add(priceTable(priced).View())
 	}
-	d.Add(report.TableOf("fit", "", out.Fit, []report.Column{
-		{Key: "model"},
-		{Key: "system_prompt"},
-		{Key: "scaled_turns"},
-		{Key: "input_factor", From: "input_factor.value", Digits: 3},
-		{Key: "base_tokens", From: "base_tokens.value"},
-		{Key: "output_factor", From: "output_factor.value", Digits: 3},
-		{Key: "median_relative_error", Digits: 3},
-	}).Hidden())
-	if some && out.Estimated > out.Unscaled {
-		d.Section("Scaling of counted tokens", fitTable(out.Fit).View())
-	}
+	d.Section("Scaling of counted tokens", only(out.Estimated > out.Unscaled, fitTable(out.Fit)))
 	d.Section("By agent", only(len(out.Agents) > 1, costTable("agents", "agent", out.Agents)))
 	if len(out.Groups) > 0 {
 		d.Section("By "+out.By, only(true, costTable("groups", out.By, out.Groups)))
@@ -150,6 +147,25 @@ func (f *CostFindings) Sections(d *report.Document, out Costs) {
 	d.Section("Habits that cost most", only(len(out.Habits) > 0, habitTable(out)))
 	d.Section("By day", only(len(out.Days) > 1, costTable("days", "day", out.Days)))
 	d.Section("Most expensive trajectories", only(len(out.Dearest) > 0, costTable("dearest", "trajectory", out.Dearest)))
+}
+
+// Waits says how long trajectories, turns and calls take, "" where no times are recorded.
+func (f *CostFindings) Waits() report.Paragraph { return report.Paragraph(process.Words(f.waits)) }
+
+// WaitTable shows the same, and each tool.
+func (f *CostFindings) WaitTable() *report.Table {
+	table := report.TableOf("latency", "", f.waits, []report.Column{
+		{Key: "what", Words: true},
+		{Key: "tool", Max: 44, Empty: "(all)"},
+		{Key: "n", Title: "times"},
+		{Key: "median", Unit: "s", Digits: 3},
+		{Key: "p95", Title: "95 % below", Unit: "s", Digits: 3},
+		{Key: "total_seconds", Title: "in all", Unit: "s", Digits: 1},
+		{Key: "share", Title: "of the time", Unit: "%"},
+	})
+	table.Most = linesShown
+	table.Note("A turn lasts from what was last recorded before it to the end of the response, a call to its result. Calls made in parallel count once in the time of all. Other is neither turn nor call: users, and the agent's own program.")
+	return table.IfAny()
 }
 
 // nothing says why there are no figures.
@@ -162,16 +178,15 @@ func (out *Costs) nothing() string {
 
 // CostAnswer says in a sentence what everything cost, and on what most of it went.
 func CostAnswer(out Costs) string {
-	t := &out.amounts
+	t := &out.CostFigures
 	if t.Turns == 0 {
 		return out.nothing()
 	}
-	tokens := float64(t.InputTokens + t.OutputTokens)
 	usd, priced := t.PaidUSD.Value()
-	text, of := fmt.Sprintf("%s tokens, %s a trajectory", cli.Grouped(t.InputTokens+t.OutputTokens), cli.Grouped((t.InputTokens+t.OutputTokens)/int64(max(t.Trajectories, 1)))), tokens
+	text := fmt.Sprintf("%s tokens, %s a trajectory", cli.Grouped(t.Tokens), cli.Grouped(int64(math.Round(t.EachTokens.Float()))))
 	if priced {
 		each, _ := t.PerTrajectory.Value()
-		text, of = fmt.Sprintf("%s USD %s, %s USD a trajectory", cli.Dollars(usd), t.basis(), cli.Dollars(each)), usd
+		text = fmt.Sprintf("%s USD %s, %s USD a trajectory", cli.Dollars(usd), t.basis(), cli.Dollars(each))
 	}
 	switch {
 	case out.Silent > 0:
@@ -184,23 +199,21 @@ func CostAnswer(out Costs) string {
 	if priced && t.Unpaid > 0 {
 		text += fmt.Sprintf(" (%s of %s have no price)", report.Grouped(t.Unpaid), cli.CountOf(t.Turns, "turn"))
 	}
-	if len(out.Tools) > 0 && of > 0 {
+	if len(out.Tools) > 0 {
 		most := &out.Tools[0]
-		part, _ := most.PaidUSD.Value()
-		if !priced {
-			part = most.Input + most.Output
-		}
 		name := "calls of " + most.Tool
 		if most.Tool == "" {
 			name = "turns that call nothing"
 		}
-		text += fmt.Sprintf("; %.0f %% of it on %s", 100*part/of, name)
+		if share, ok := most.Share.Value(); ok {
+			text += fmt.Sprintf("; %.0f %% of it on %s", 100*share, name)
+		}
 	}
 	return text + "."
 }
 
 // basis says where the amounts are from.
-func (l *amounts) basis() string {
+func (l *CostFigures) basis() string {
 	switch {
 	case l.RecordedTurns == 0:
 		return "at list prices"
@@ -212,12 +225,12 @@ func (l *amounts) basis() string {
 
 // total says in a sentence what everything cost.
 func (f *CostFindings) total(out Costs) report.Paragraph {
-	t := &out.amounts
+	t := &out.CostFigures
 	if t.Turns == 0 {
 		return report.Paragraph(out.nothing())
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s input tokens (%s read from a cache, %s written to one) and %s output tokens", cli.Grouped(t.InputTokens), cli.Grouped(t.CachedTokens), cli.Grouped(t.WriteTokens), cli.Grouped(t.OutputTokens))
+	fmt.Fprintf(&b, "%s input tokens (%s read from a cache, %s written to one) and %s output tokens", cli.Grouped(t.Input), cli.Grouped(t.Cached), cli.Grouped(t.Write), cli.Grouped(t.Output))
 	if usd, ok := out.ListUSD.Value(); ok {
 		fmt.Fprintf(&b, ": %s USD at list prices", cli.Dollars(usd))
 		if t.Unpriced > 0 {
@@ -235,7 +248,7 @@ func (f *CostFindings) total(out Costs) report.Paragraph {
 }
 
 // costTable shows lines of costs; key is what each of them is about.
-func costTable(id, key string, lines []CostLine) *report.Table {
+func costTable(id, key string, lines []cost.Line) *report.Table {
 	table := report.TableOf(id, "", lines, []report.Column{
 		{Key: key, From: "name", Max: 44, Empty: "(not recorded)"},
 		{Key: "trajectories", Hide: key == "trajectory"},
@@ -244,7 +257,7 @@ func costTable(id, key string, lines []CostLine) *report.Table {
 		{Key: "cached_input_tokens", Title: "cached"},
 		{Key: "output_tokens", Title: "output tokens"},
 		{Key: "paid_usd", Title: "cost", Unit: "USD", Digits: 4},
-		{Key: "cost_usd", Title: "list price", Unit: "USD", Digits: 4, Hide: !slices.ContainsFunc(lines, func(l CostLine) bool { return l.RecordedTurns > 0 })},
+		{Key: "cost_usd", Title: "list price", Unit: "USD", Digits: 4, Hide: !slices.ContainsFunc(lines, func(l cost.Line) bool { return l.RecordedTurns > 0 })},
 	})
 	table.Most = linesShown
 	table.NoteIf(id == "models", "Trajectories count for the model that they begin with. Cached tokens are part of the input tokens.")
@@ -267,38 +280,19 @@ func priceTable(prices []price) *report.Table {
 }
 
 func fitTable(fits []cost.Factors) *report.Table {
-	table := report.NewTable("fit", "",
-		report.Column{Key: "model", Max: 44},
-		report.Column{Key: "figure"},
-		report.Column{Key: "value", Align: report.Right},
-		report.Column{Key: "interval", Title: "95 % interval", Interval: true, Align: report.Right},
-		report.Column{Key: "tasks", Align: report.Right},
-		report.Column{Key: "turns", Align: report.Right},
-	)
-	for _, f := range fits {
-		if f.Scaled == 0 {
-			continue
-		}
-		name := report.Name(fitName(&f))
-		for _, line := range []struct {
-			name   string
-			value  cost.Estimate
-			digits int
-		}{{"input tokens for a counted one", f.Input, 3}, {"input tokens not in the texts", f.Base, 0}, {"output tokens for a counted one", f.Output, 3}} {
-			table.Add(name, report.Text(line.name), report.Float(line.value.Value, line.digits), report.Range(line.value.Interval, line.digits), report.Int(line.value.Tasks), report.Int(line.value.Turns))
-		}
-		table.Note("%s, applied to %s: half of the turns that it was fitted on are within %.1f %% of what was recorded; others do worse.", report.Escape(fitName(&f)), cli.CountOf(f.Scaled, "turn"), 100*f.Error)
-	}
+	table := report.TableOf("fit", "", fits, []report.Column{
+		{Key: "model", Max: 44, Empty: "(not recorded)"},
+		{Key: "system_prompt", Title: "prompt"},
+		{Key: "scaled_turns", Title: "turns"},
+		{Key: "input_factor", From: "input_factor.value", Title: "input", Digits: 3},
+		{Key: "input_factor", From: "input_factor.interval", Title: "95 % interval", Digits: 3, Align: report.Right},
+		{Key: "base_tokens", From: "base_tokens.value", Title: "not in the texts", Unit: "tokens", Digits: report.Whole},
+		{Key: "output_factor", From: "output_factor.value", Title: "output", Digits: 3},
+		{Key: "output_factor", From: "output_factor.interval", Title: "95 % interval", Digits: 3, Align: report.Right},
+		{Key: "median_relative_error", Title: "error", Unit: "%"},
+	})
+	table.Note("Recorded tokens for a counted one, by model and system prompt; turns is how many were scaled so. Half of the turns that this was learnt from are nearer to what was recorded than the error; others do worse.")
 	return table
-}
-
-// fitName names what factors are for: a model, and which of its system prompts.
-func fitName(f *cost.Factors) string {
-	name := orUnrecorded(f.Model)
-	if f.Prompt > 0 {
-		name += fmt.Sprintf(" (system prompt %d)", f.Prompt)
-	}
-	return name
 }
 
 func outcomeTable(out Costs) *report.Table {
@@ -327,6 +321,7 @@ func toolTable(out Costs) *report.Table {
 		{Key: "input_tokens", Title: "input tokens"},
 		{Key: "output_tokens", Title: "output tokens"},
 		{Key: "paid_usd", Title: "cost", Unit: "USD", Digits: 4},
+		{Key: "share", Title: "of all", Unit: "%", Detail: true},
 	})
 	table.Most = cli.ToolsShown
 	table.Note("The turns that make the calls; a turn with several calls is shared equally among them. Reading a result costs the turns after it.")

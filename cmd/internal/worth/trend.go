@@ -103,7 +103,8 @@ func (r *trend) periods(groups []cost.Line) []period {
 			whole.Trajectories += l.Trajectories
 			whole.Paying += l.Paying
 		}
-		p := period{Period: name, Trajectories: whole.Trajectories, Turns: whole.Turns, Paid: whole.PaidMoney(), PerTrajectory: whole.PerTrajectory()}
+		whole = whole.Priced()
+		p := period{Period: name, Trajectories: whole.Trajectories, Turns: whole.Turns, Paid: whole.PaidUSD, PerTrajectory: whole.PerTrajectory}
 		if before != "" {
 			if p.Failing = r.failing(before, name); p.Paid.Known() && out[len(out)-1].Paid.Known() {
 				p.Effects = new(cost.Compare(models[before], models[name]))
