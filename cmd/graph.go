@@ -150,7 +150,12 @@ func writeGraphs(j *cli.Job, merged *merge.Merged, o graphOptions) (written, err
 		{o.Mermaid, (*stategraph.View).WriteMermaid},
 		{o.GraphML, (*stategraph.View).WriteGraphML},
 		{o.JSON, func(v *stategraph.View, w io.Writer, names stategraph.Names) error {
-			return report.WriteJSON(w, v.Document(names))
+			data, err := report.MarshalJSON(v.Document(names))
+			if err != nil {
+				return err
+			}
+			_, err = w.Write(data)
+			return err
 		}},
 	}
 	names := merged.Names(merged.Masker(j.ShowValues))

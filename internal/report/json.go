@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -135,57 +134,6 @@ func filled(v any) any {
 	return out.Interface()
 }
 
-// WriteJSON writes v, a struct or a pointer to one, as indented JSON with its
-// members in the order of its fields, and "notes" as one more member: the notes
-// given, then one for every Figure and Interval in v that is null. v itself has
-// no member of that name. A list or map that is nil is written as an empty one.
-// Nothing is escaped for HTML; what could confuse a terminal is escaped as JSON
-// allows.
-func WriteJSON(w io.Writer, v any, notes ...Note) error {
-	value := reflect.New(reflect.Indirect(reflect.ValueOf(v)).Type()).Elem()
-	if value.Kind() != reflect.Struct {
-		return fmt.Errorf("report: WriteJSON of a %T, want a struct", v)
-	}
-	value.Set(reflect.Indirect(reflect.ValueOf(v)))
-	fill(value)
-	object, err := marshal(value.Interface())
-	if err != nil {
-		return err
-	}
-	all := append([]Note{}, notes...)
-	collect(&all, value, "")
-	list, err := marshal(oldNotes(all))
-	if err != nil {
-		return err
-	}
-	object, ok := bytes.CutSuffix(object, []byte("}"))
-	if !ok {
-		return errors.New("report: WriteJSON: not an object")
-	}
-	if len(object) > 1 {
-		object = append(object, ',')
-	}
-	object = append(append(append(object, `"notes":`...), list...), '}')
-	out, err := indent(object)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(out)
-	return err
-}
-
-// oldNotes are notes as results that are no Document have them.
-func oldNotes(notes []Note) []any {
-	out := make([]any, len(notes))
-	for i, n := range notes {
-		out[i] = struct {
-			At   string `json:"at"`
-			Note string `json:"note"`
-		}{n.At, n.Note}
-	}
-	return out
-}
-
 // fill makes lists and maps that are nil empty ones, in v and in what it points to:
 // scripts find a list wherever one can be. Types that write themselves are left alone.
 func fill(v reflect.Value) {
@@ -225,8 +173,8 @@ func writesItself(t reflect.Type) bool {
 	return t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler)
 }
 
-// MarshalJSON returns v as indented JSON with a newline at its end, escaped as
-// WriteJSON does, without notes.
+// MarshalJSON returns v as indented JSON with a newline at its end. Nothing is escaped for
+// HTML; what could confuse a terminal is escaped as JSON allows.
 func MarshalJSON(v any) ([]byte, error) {
 	compact, err := marshal(v)
 	if err != nil {

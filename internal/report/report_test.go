@@ -174,7 +174,7 @@ type result struct {
 	private stat.Figure
 }
 
-func TestWriteJSON(t *testing.T) {
+func TestFiguresJSON(t *testing.T) {
 	v := result{
 		Schema: "awo.test/v1 <&> \u009b\u202e",
 		Orders: []inner{
@@ -186,26 +186,18 @@ func TestWriteJSON(t *testing.T) {
 	}
 	_ = v.private
 	var b bytes.Buffer
-	if err := report.WriteJSON(&b, &v, report.Note{Note: "said of the whole"}); err != nil {
+	d := &report.Document{Figures: &v}
+	d.Note("", "said of the whole")
+	if err := d.Write(&b, report.FormatJSON, report.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	golden.Open(t).Check(t, "result", b.Bytes())
-	var back struct {
-		Schema string
-		Notes  []report.Note
-	}
+	var back struct{ Figures struct{ Schema string } }
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil {
 		t.Fatal(err)
 	}
-	if back.Schema != v.Schema {
-		t.Errorf("schema reads back as %q, want %q", back.Schema, v.Schema)
-	}
-	if err := report.WriteJSON(&b, []int{1}); err == nil {
-		t.Error("a slice is taken for an object")
-	}
-	b.Reset()
-	if err := report.WriteJSON(&b, struct{}{}); err != nil || b.String() != "{\n  \"notes\": []\n}\n" {
-		t.Errorf("an empty struct gives %q, %v", b.String(), err)
+	if back.Figures.Schema != v.Schema {
+		t.Errorf("schema reads back as %q, want %q", back.Figures.Schema, v.Schema)
 	}
 }
 

@@ -98,8 +98,8 @@ func TestTableOfWrongMember(t *testing.T) {
 	report.TableOf("calls", "", []row{}, []report.Column{{Key: "rat"}})
 }
 
-// TestWriteJSONEmptyLists: scripts find a list wherever one can be.
-func TestWriteJSONEmptyLists(t *testing.T) {
+// TestJSONEmptyLists: scripts find a list wherever one can be.
+func TestJSONEmptyLists(t *testing.T) {
 	var out struct {
 		Rows []row           `json:"rows"`
 		Left []string        `json:"left,omitempty"`
@@ -107,7 +107,7 @@ func TestWriteJSONEmptyLists(t *testing.T) {
 	}
 	out.Rows = rows()[1:]
 	var b bytes.Buffer
-	if err := report.WriteJSON(&b, out); err != nil {
+	if err := (&report.Document{Figures: out}).Write(&b, report.FormatJSON, report.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"names": []`, `"tags": {}`, `"last": null`, `"raw": null`} {

@@ -6,7 +6,7 @@ import (
 )
 
 // Figure is a number of a result, or why the input does not support one. In JSON it
-// is a number or null; report.WriteJSON adds a note that gives the reason for every
+// is a number or null; a report adds a note that gives the reason for every
 // null. The zero value is a figure that is not known.
 type Figure struct {
 	value  float64

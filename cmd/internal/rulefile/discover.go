@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
@@ -14,7 +12,6 @@ import (
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge/discover"
-	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 	"github.com/spf13/cobra"
 )
@@ -217,57 +214,34 @@ func discoverRules(j *cli.Job, o discoverOptions, files []string) error {
 
 // discoveredFile is the accepted rules as a rule file, laid out as all are.
 func discoveredFile(found *discover.Result, o discoverOptions, base string, load func(string) ([]byte, error)) ([]byte, error) {
-	var b strings.Builder
-	comment := func(indent, format string, args ...any) {
-		fmt.Fprintf(&b, "%s# %s\n", indent, report.Escape(fmt.Sprintf(format, args...)))
-	}
+	var b draft
 	proposed, refused := len(found.Rules), 0
 	for _, r := range found.Rounds {
 		refused += len(r.Refused)
 	}
-	comment("", "Rules that a model proposed and the traces support, %d of %d: a draft to be read.", len(found.Rules), proposed+refused)
-	comment("", "The graph of states: %s of the runs that it saw examples of. Held-out runs: %s.",
+	b.comment("", "Rules that a model proposed and the traces support, %d of %d: a draft to be read.", len(found.Rules), proposed+refused)
+	b.comment("", "The graph of states: %s of the runs that it saw examples of. Held-out runs: %s.",
 		became(found.Before.States, found.After.States, "state"), heldText(found.Before, found.After))
-	comment("", "%s, %s tokens of questions and %s of answers; ended because %s.", cli.CountOf(len(found.Rounds), "round"), report.Grouped(int(found.Tokens.Input)), report.Grouped(int(found.Tokens.Output)), found.Stopped)
-	b.WriteString("version: 1\n")
-	if base != "" {
-		fmt.Fprintf(&b, "include: %s\n", strconv.Quote(base))
-	}
-	b.WriteString("\nrules:\n")
-	if len(found.Rules) == 0 {
-		b.WriteString("  []\n")
-	}
+	b.comment("", "%s, %s tokens of questions and %s of answers; ended because %s.", cli.CountOf(len(found.Rounds), "round"), report.Grouped(int(found.Tokens.Input)), report.Grouped(int(found.Tokens.Output)), found.Stopped)
+	b.begin(base, len(found.Rules))
 	for n := range found.Rounds {
 		for _, a := range found.Rounds[n].Accepted {
-			comment("  ", "Round %d: %s; held out, %s; %s, %d contradicted.", n+1, became(a.Before.States, a.After.States, "state"), heldText(a.Before, a.After), cli.CountOf(a.Checks, "check"), a.Contradictions)
+			b.comment("  ", "Round %d: %s; held out, %s; %s, %d contradicted.", n+1, became(a.Before.States, a.After.States, "state"), heldText(a.Before, a.After), cli.CountOf(a.Checks, "check"), a.Contradictions)
 			b.WriteString(a.Rule.Write())
 		}
 	}
-	switch {
-	case refused > 0 && o.Explain:
-		b.WriteString("\n")
-		comment("", "Refused:")
+	b.refused(o.Explain, refused, "Refused", "proposal", func() {
 		for n := range found.Rounds {
 			for _, r := range found.Rounds[n].Refused {
 				if r.Rule != "" {
-					comment("", "- round %d: %s because %s", n+1, r.Rule, r.Reason)
+					b.comment("", "- round %d: %s because %s", n+1, r.Rule, r.Reason)
 				} else {
-					comment("", "- round %d: %s", n+1, r.Reason)
+					b.comment("", "- round %d: %s", n+1, r.Reason)
 				}
 			}
 		}
-	case refused > 0:
-		b.WriteString("\n")
-		comment("", "Refused: %s. --explain says which, and why.", cli.CountOf(refused, "proposal"))
-	}
-	source, err := rules.Format("discovered rules", []byte(b.String()))
-	if err == nil {
-		_, err = (rules.Options{Load: load}).Parse("discovered rules", source)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the discovered rules are not well formed; please report this: %w", err)
-	}
-	return source, nil
+	})
+	return b.source("discovered rules", load)
 }
 
 func became(before, after int, noun string) string {

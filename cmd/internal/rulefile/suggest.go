@@ -1,7 +1,6 @@
 package rulefile
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -134,62 +133,82 @@ func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
 
 // suggestedFile is the suggestions as a rule file, laid out as all are.
 func suggestedFile(found *suggest.Suggestions, o suggestOptions, base string, load func(string) ([]byte, error)) ([]byte, error) {
-	var b strings.Builder
-	comment := func(indent, format string, args ...any) {
-		fmt.Fprintf(&b, "%s# %s\n", indent, report.Escape(fmt.Sprintf(format, args...)))
-	}
-	comment("", "Rules that awo suggests for %s with %s: a draft to be read.", cli.CountOf(found.Trajectories, "trajectory"), cli.CountOf(found.Calls, "call"))
+	var b draft
+	b.comment("", "Rules that awo suggests for %s with %s: a draft to be read.", cli.CountOf(found.Trajectories, "trajectory"), cli.CountOf(found.Calls, "call"))
 	without := "without rules"
 	if base != "" {
 		without = "with the rules to go on from"
 	}
-	comment("", "The graph of states: %s %s, %s with these.", sizeText(found.Before), without, sizeText(found.After))
+	b.comment("", "The graph of states: %s %s, %s with these.", sizeText(found.Before), without, sizeText(found.After))
 	if o.Explain {
-		comment("", "Bits are the held-out cost of the next call given the state, the mean over four partitions of the tasks; the rules were chosen by it.")
+		b.comment("", "Bits are the held-out cost of the next call given the state, the mean over four partitions of the tasks; the rules were chosen by it.")
 	}
 	if found.LeftOut > 0 {
-		comment("", "Not looked at, for want of memory: %s. --sample looks at a random part of all.", cli.CountOf(found.LeftOut, "trajectory"))
+		b.comment("", "Not looked at, for want of memory: %s. --sample looks at a random part of all.", cli.CountOf(found.LeftOut, "trajectory"))
 	}
-	b.WriteString("version: 1\n")
-	if base != "" {
-		fmt.Fprintf(&b, "include: %s\n", strconv.Quote(base))
-	}
-	if len(found.Rules) == 0 {
-		b.WriteString("\nrules: []\n")
-	} else {
-		b.WriteString("\nrules:\n")
-	}
+	b.begin(base, len(found.Rules))
 	for i := range found.Rules {
 		s := &found.Rules[i]
-		comment("  ", "Why: %s", reasonText(s))
+		b.comment("  ", "Why: %s", reasonText(s))
 		if e := &s.Evidence; o.Explain && e.Moves {
-			comment("  ", "With the rules above: %s become %s.", sizeText(s.Before), sizeText(s.After))
+			b.comment("  ", "With the rules above: %s become %s.", sizeText(s.Before), sizeText(s.After))
 			tested := "untested: nothing in these traces would show if it were wrong"
 			if e.Checks > 0 {
 				tested = fmt.Sprintf("%s, %s (95 %% interval %.1f to %.1f %%)", cli.CountOf(e.Checks, "check"), cli.CountOf(e.Contradictions, "contradiction"), 100*e.Rate.Interval.Lo, 100*e.Rate.Interval.Hi)
 			}
-			comment("  ", "Joins %s, of which %s tested; %s.", cli.CountOf(e.States, "state"), report.Grouped(e.Tested), tested)
+			b.comment("  ", "Joins %s, of which %s tested; %s.", cli.CountOf(e.States, "state"), report.Grouped(e.Tested), tested)
 		}
 		b.WriteString(s.Rule.Write())
 	}
-	switch {
-	case len(found.Rejected) > 0 && o.Explain:
-		b.WriteString("\n")
-		comment("", "Tried and rejected:")
+	b.refused(o.Explain, len(found.Rejected), "Tried and rejected", "rule", func() {
 		for i := range found.Rejected {
 			l := &found.Rejected[i]
-			comment("", "- %s: %s.%s", leftText(l), l.Reason, exampleText(found, l.Evidence.Examples))
+			b.comment("", "- %s: %s.%s", leftText(l), l.Reason, exampleText(found, l.Evidence.Examples))
 		}
-	case len(found.Rejected) > 0:
+	})
+	return b.source("suggested rules", load)
+}
+
+// draft is a rule file that awo writes.
+type draft struct{ strings.Builder }
+
+func (b *draft) comment(indent, format string, args ...any) {
+	fmt.Fprintf(b, "%s# %s\n", indent, report.Escape(fmt.Sprintf(format, args...)))
+}
+
+// begin writes what stands before the rules, of which there are so many.
+func (b *draft) begin(base string, rules int) {
+	b.WriteString("version: 1\n")
+	if base != "" {
+		fmt.Fprintf(b, "include: %s\n", strconv.Quote(base))
+	}
+	b.WriteString("\nrules:\n")
+	if rules == 0 {
+		b.WriteString("  []\n")
+	}
+}
+
+// refused says how many there are that are not in the file, and with explain each of them.
+func (b *draft) refused(explain bool, n int, heading, noun string, each func()) {
+	switch {
+	case n > 0 && explain:
 		b.WriteString("\n")
-		comment("", "Tried and rejected: %s. --explain says which, and why.", cli.CountOf(len(found.Rejected), "rule"))
+		b.comment("", "%s:", heading)
+		each()
+	case n > 0:
+		b.WriteString("\n")
+		b.comment("", "%s: %s. --explain says which, and why.", heading, cli.CountOf(n, noun))
 	}
-	source, err := rules.Format("suggested rules", []byte(b.String()))
+}
+
+// source returns the file, laid out as all are.
+func (b *draft) source(name string, load func(string) ([]byte, error)) ([]byte, error) {
+	source, err := rules.Format(name, []byte(b.String()))
+	if err == nil {
+		_, err = (rules.Options{Load: load}).Parse(name, source)
+	}
 	if err != nil {
-		return nil, errors.Join(errors.New("the suggested rules are not well formed; please report this"), err)
-	}
-	if _, err := (rules.Options{Load: load}).Parse("suggested rules", source); err != nil {
-		return nil, errors.Join(errors.New("the suggested rules are not well formed; please report this"), err)
+		return nil, fmt.Errorf("the %s are not well formed; please report this: %w", name, err)
 	}
 	return source, nil
 }
