@@ -1,6 +1,9 @@
 package report
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"math"
 
 	"github.com/awo-dev/awo/internal/stat"
@@ -27,4 +30,47 @@ func figureCell(f stat.Figure, cell func(float64) Cell) Cell {
 		return Missing(f.Missing())
 	}
 	return cell(v)
+}
+
+// figuresTable lists the figures of a document by their path, nil for none: what is said in
+// sentences can be looked up in it.
+func (d *Document) figuresTable() *Table {
+	if d.Figures == nil {
+		return nil
+	}
+	src, err := marshal(d.Figures)
+	if err != nil {
+		return nil // the same error that JSON has
+	}
+	t := NewTable("figures", "All figures", Column{Key: "figure"}, Column{Key: "value", Align: Right})
+	from := json.NewDecoder(bytes.NewReader(src))
+	from.UseNumber()
+	t.addFigures("", from)
+	return t
+}
+
+// addFigures adds the numbers of the JSON value that comes next.
+func (t *Table) addFigures(path string, from *json.Decoder) {
+	token, _ := from.Token() // it is well formed
+	switch x := token.(type) {
+	case json.Number:
+		value, _ := x.Float64()
+		digits := 0
+		if value != math.Trunc(value) {
+			digits = 5
+		}
+		t.Add(Name(path), Float(value, digits))
+	case json.Delim:
+		for i := 0; from.More(); i++ {
+			name := fmt.Sprintf("%s[%d]", path, i)
+			if x == '{' {
+				key, _ := from.Token()
+				if name = fmt.Sprint(key); path != "" {
+					name = path + "." + name
+				}
+			}
+			t.addFigures(name, from)
+		}
+		_, _ = from.Token() // the closing bracket
+	}
 }

@@ -27,10 +27,12 @@ type layout struct {
 // number. Headings are wrapped first, then columns of texts become narrower down to a
 // comfortable width, then the least important columns go, and at last what is left is
 // cut. cells are those of all rows as they would be written.
-func (t *Table) fitted(cells [][]string, room int) layout {
+func (t *Table) fitted(cells [][]string, room int, brief bool) layout {
 	l := layout{}
 	for j := range t.Columns {
-		l.columns = append(l.columns, j)
+		if !brief || !t.Columns[j].Detail {
+			l.columns = append(l.columns, j)
+		}
 	}
 	l.widths = make([]int, len(l.columns))
 	if room <= 0 {
@@ -49,7 +51,7 @@ func (t *Table) fitted(cells [][]string, room int) layout {
 			word = max(word, Width(part))
 		}
 		natural[j] = max(body, Width(Escape(c.heading())))
-		least[j] = max(body, word)
+		least[j] = max(body, word, 1) // a width of 0 would be any
 		if c.isText() {
 			least[j] = min(least[j], max(comfortable, word))
 		}

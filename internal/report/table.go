@@ -48,6 +48,8 @@ type Column struct {
 	Wrap bool
 	Rank int // where there is no room, columns of the highest rank go first, then the last
 
+	Detail bool // short text leaves it out
+
 	// How TableOf makes the cells.
 	From    string // the member that they show, such as "intervals.top1"; empty: Key
 	Digits  int    // after the point; of shares 0 means 1; see Whole

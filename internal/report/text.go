@@ -108,6 +108,10 @@ func (d *Document) writeShort(l *lines, o Options, p *plan) {
 			before = b
 		}
 	}
+	if figures := d.figuresTable(); figures != nil && o.Details {
+		l.gap()
+		figures.writeText(l, o)
+	}
 	d.writeEnd(l, o, p)
 }
 
@@ -264,7 +268,7 @@ func (t *Table) grid(footnotes *footnotes, o Options) (string, layout) {
 			all[i][j] = t.Columns[j].fit(Escape(c.shown())) + footnotes.number(c)
 		}
 	}
-	shape := t.fitted(all, o.Columns)
+	shape := t.fitted(all, o.Columns, o.brief)
 	var b strings.Builder
 	padding := make([]tw.Padding, len(shape.columns))
 	for j := range padding {

@@ -297,7 +297,7 @@ func habitWords(a *entropy.Analysis) string {
 	}
 	from, to := h.Orders[0].Bits.Float(), h.Orders[max(v.Order, 0)].Bits.Float()
 	if v.Order <= 0 || from <= 0 {
-		return fmt.Sprintf("The agents follow no habit that carries over to other tasks: the next call stays a choice among %s.", choices(from))
+		return fmt.Sprintf("The agents follow no habit that carries over to other tasks: the next call stays as uncertain as a choice among %s.", choices(from))
 	}
 	grade := "hardly habitual"
 	switch taken := (from - to) / from; {
@@ -313,7 +313,7 @@ func habitWords(a *entropy.Analysis) string {
 	if to < decided {
 		return fmt.Sprintf("The agents are %s: knowing %s all but decides the next one, which is else a choice among %s, on tasks not seen before.", grade, known, choices(from))
 	}
-	return fmt.Sprintf("The agents are %s: knowing %s, the next one is a choice among %s instead of %s, on tasks not seen before.", grade, known, choices(to), choices(from))
+	return fmt.Sprintf("The agents are %s: knowing %s, the next one is as uncertain as a choice among %s (%s without), on unseen tasks.", grade, known, choices(to), choices(from))
 }
 
 // decided is how many bits leave nothing to choose: with a decimal there is one tool.

@@ -40,7 +40,10 @@ several findings is charged to the first of them, so amounts add up.
 
 // findingsFigures are those of `awo findings`.
 type findingsFigures struct {
-	Input cli.InputJSON `json:"input"`
+	Input     cli.InputJSON `json:"input"`
+	Findings  int           `json:"findings"`
+	USD       float64       `json:"usd"`           // of those with a price, at most
+	Estimated float64       `json:"usd_estimated"` // of the others, at the mean price of those
 }
 
 func find(j *cli.Job, o findingsOptions, files []string) error {
@@ -54,8 +57,10 @@ func find(j *cli.Job, o findingsOptions, files []string) error {
 		return err
 	}
 	list := in.Findings.List()
-	d := &report.Document{Title: "Findings", Answer: foundWords(list), Figures: findingsFigures{in.JSON()}, Lines: report.ScreenLines}
+	figures := foundFigures(in, list)
+	d := &report.Document{Title: "Findings", Answer: figures.answer(list), Figures: figures, Lines: report.ScreenLines}
 	d.Add(in.Summary(), cli.FindingsTable(list))
+	d.Section("What to do", cli.FindingSentences(list, len(list)))
 	d.Details()
 	var each []report.Block
 	for i := range list {
@@ -64,34 +69,39 @@ func find(j *cli.Job, o findingsOptions, files []string) error {
 		for _, x := range f.Examples {
 			lines = append(lines, cli.ShowCommand(x.File, x.Trajectory))
 		}
-		each = append(each, report.Paragraph(fmt.Sprintf("%d. %s", i+1, cli.FindingSentence(f))), report.Code{Text: strings.Join(lines, "\n")})
+		each = append(each, report.Paragraph(fmt.Sprintf("%d. %s:", i+1, cli.FindingName(f))), report.Code{Text: strings.Join(lines, "\n")})
 	}
-	d.Section("What to do, and where to look", each...)
+	d.Section("Where to look", each...)
 	if len(list) > 0 {
 		d.Next = []string{cli.ShowCommand(list[0].Examples[0].File, list[0].Examples[0].Trajectory) + " # the trajectory with most of the first"}
 	}
 	return j.Result(d)
 }
 
-// foundWords say how much is wrong, and what to do first.
-func foundWords(list []cli.Finding) string {
+// foundFigures add up what findings are worth.
+func foundFigures(in *cli.Intake, list []cli.Finding) findingsFigures {
+	out := findingsFigures{Input: in.JSON(), Findings: len(list)}
+	for i := range list {
+		if usd, known := list[i].USD.Value(); known {
+			out.USD += usd
+		} else if usd, known := list[i].Worth.Value(); known {
+			out.Estimated += usd
+		}
+	}
+	return out
+}
+
+// answer says how much is wrong, and what to do first.
+func (f *findingsFigures) answer(list []cli.Finding) string {
 	if len(list) == 0 {
 		return cli.NoFindings
 	}
-	priced, estimated := 0.0, 0.0
-	for i := range list {
-		usd, known := list[i].USD.Value()
-		if priced += usd; !known {
-			worth, _ := list[i].Worth.Value()
-			estimated += worth
-		}
-	}
 	text := cli.CountOf(len(list), "finding")
-	if priced > 0 {
-		text += fmt.Sprintf(", worth up to %s USD", cli.Dollars(priced))
+	if f.USD > 0 {
+		text += fmt.Sprintf(", worth up to %s USD", cli.Dollars(f.USD))
 	}
-	if estimated > 0 {
-		text += fmt.Sprintf(", and about %s USD where no price is known", cli.Dollars(estimated))
+	if f.Estimated > 0 {
+		text += fmt.Sprintf(", and about %s USD where no price is known", cli.Dollars(f.Estimated))
 	}
 	return text + ". Fix this first: " + cli.FindingName(&list[0]) + "."
 }

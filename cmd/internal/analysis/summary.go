@@ -3,6 +3,7 @@ package analysis
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -66,6 +67,7 @@ type Bill struct {
 
 type spent struct {
 	Tokens     int64       `json:"tokens"`
+	EachTokens stat.Figure `json:"tokens_per_trajectory"`
 	CostUSD    stat.Figure `json:"cost_usd"`
 	Estimated  int         `json:"estimated_turns"`
 	Unpriced   int         `json:"unpriced_turns"`
@@ -84,6 +86,8 @@ type habitual struct {
 	Order      int         `json:"order"` // -1 where nothing can be said
 	Before     stat.Figure `json:"bits_before"`
 	After      stat.Figure `json:"bits_after"`
+	Choices    stat.Figure `json:"choices_before"` // equally likely tools that these bits choose among
+	Left       stat.Figure `json:"choices_after"`
 	Tasks      int         `json:"tasks"`
 	InSentence string      `json:"sentence"`
 }
@@ -111,10 +115,10 @@ func summarise(j *cli.Job, o summaryOptions, files []string) error {
 			out.Models = append(out.Models, m.Name)
 		}
 	}
-	d := summaryDocument(in, out)
+	d := summaryDocument(in, out, account)
 	d.Next = []string{
-		j.Then(files, "what meta-tools and other techniques would save, on tasks held out", "backtest", "{}"),
-		j.Then(files, "all findings, and trajectories to look at", "findings", "{}", "--details"),
+		j.Then(files, "what meta-tools and others would save", "backtest", "{}"),
+		j.Then(files, "all findings, with examples", "findings", "{}", "--details"),
 	}
 	return j.Result(d)
 }
@@ -131,10 +135,11 @@ func habitOf(j *cli.Job, corpus *trace.Corpus, seed uint64) habitual {
 	options := entropy.Options{Permutations: -1, Seed: seed, Each: j.Each()}
 	analysis := entropy.Analyze(counter.Counts(), options)
 	analysis.AddHeldOut(ngram.HeldOut(summaryOrder, sequences, tasks, ngram.HeldOutOptions{Folds: 10, Seed: seed, Each: j.Each(), Hash: func(task uint32) deal.Hash { return corpus.Tasks()[task] }}), options)
-	out := habitual{Order: analysis.Verdict.Order, Before: stat.Unknown(noHeldOut), After: stat.Unknown(noHeldOut), InSentence: habitWords(&analysis)}
+	out := habitual{Order: analysis.Verdict.Order, Before: stat.Unknown(noHeldOut), After: stat.Unknown(noHeldOut), Choices: stat.Unknown(noHeldOut), Left: stat.Unknown(noHeldOut), InSentence: habitWords(&analysis)}
 	if h := analysis.HeldOut; h != nil && h.N > 0 {
 		out.Tasks = h.Tasks
 		out.Before, out.After = h.Orders[0].Bits, h.Orders[max(0, min(out.Order, len(h.Orders)-1))].Bits
+		out.Choices, out.Left = stat.Known(math.Exp2(out.Before.Float())), stat.Known(math.Exp2(out.After.Float()))
 	}
 	return out
 }
@@ -151,27 +156,18 @@ func days(facts *completeness.Facts) stat.Figure {
 const mostNamed = 3
 
 func spentOn(c worth.Costs) spent {
-	out := spent{Tokens: c.InputTokens + c.OutputTokens, CostUSD: c.PaidUSD, Estimated: c.Estimated, Unpriced: c.Unpaid, MostSpent: []mostSpent{}, InSentence: worth.CostAnswer(c)}
-	whole, priced := c.PaidUSD.Value()
-	if !priced {
-		whole = float64(out.Tokens)
-	}
-	if whole <= 0 {
-		return out
-	}
-	for i := range c.Tools {
-		part, _ := c.Tools[i].PaidUSD.Value()
-		if !priced {
-			part = c.Tools[i].Input + c.Tools[i].Output
+	out := spent{Tokens: c.Tokens, EachTokens: c.EachTokens, CostUSD: c.PaidUSD, Estimated: c.Estimated, Unpriced: c.Unpaid, MostSpent: []mostSpent{}, InSentence: worth.CostAnswer(c)}
+	for _, t := range c.Tools {
+		if share, ok := t.Share.Value(); ok {
+			out.MostSpent = append(out.MostSpent, mostSpent{t.Tool, share})
 		}
-		out.MostSpent = append(out.MostSpent, mostSpent{c.Tools[i].Tool, part / whole})
 	}
 	slices.SortStableFunc(out.MostSpent, func(a, b mostSpent) int { return cmp.Compare(b.Share, a.Share) })
 	out.MostSpent = out.MostSpent[:min(len(out.MostSpent), mostNamed)]
 	return out
 }
 
-func summaryDocument(in *cli.Intake, out screen) *report.Document {
+func summaryDocument(in *cli.Intake, out screen, account *worth.CostFindings) *report.Document {
 	d := &report.Document{Title: "Summary", Answer: summaryAnswer(in, in.Findings.List(), out.Cost), Lines: report.ScreenLines, Figures: out}
 	y := in.Tally
 	what := fmt.Sprintf("%s with %s of %s in %s and %s", cli.CountOf(y.Trajectories, "trajectory"), cli.CountOf(y.Calls, "call"), cli.CountOf(y.Tools(), "tool"), cli.CountOf(y.LLMTurns, "model turn"), cli.CountOf(y.UserMessages, "user message"))
@@ -194,9 +190,12 @@ func summaryDocument(in *cli.Intake, out screen) *report.Document {
 		costs += " Then: " + strings.Join(most, ", ") + "."
 	}
 	d.Section("What it costs", report.Paragraph(costs))
+	d.Section("How long it takes", account.Waits())
 	d.Section("How habitual it is", report.Paragraph(out.Habit.InSentence))
 	in.Findings.Section(d, cli.FindingsShown)
-	d.Add(cli.FindingsTable(in.Findings.List()).Hidden())
+	d.Details()
+	d.Section("All findings", cli.FindingsTable(in.Findings.List()).IfAny())
+	d.Section("How long it takes, by tool", account.WaitTable())
 	return d
 }
 

@@ -123,15 +123,15 @@ func FindingsTable(list []findings.Finding) *report.Table {
 		{Key: "tool", Max: 36, Empty: "(all)"},
 		{Key: "count", Title: "times"},
 		{Key: "of", Rank: 4},
-		{Key: "rate", Title: "share", Unit: "%", Rank: 4},
-		{Key: "rate_interval", Title: "95 % interval", Unit: "%", Align: report.Right, Rank: 5},
+		{Key: "rate", Title: "share", Unit: "%", Rank: 4, Detail: true},
+		{Key: "rate_interval", Title: "95 % interval", Unit: "%", Align: report.Right, Rank: 5, Detail: true},
 		{Key: "trajectories"},
-		{Key: "failed_trajectories", Title: "failed", Digits: report.Whole, Rank: 4},
+		{Key: "failed_trajectories", Title: "failed", Digits: report.Whole, Rank: 4, Detail: true},
 		{Key: "turns"},
 		{Key: "tokens", Digits: report.Whole},
-		{Key: "usd", Title: "cost", Unit: "USD", Digits: 4},
-		{Key: "usd_estimated", Title: "ranked by", Unit: "USD", Digits: 4, Rank: 2},
-		{Key: "advice", Title: "what to do", Words: true, Max: 60, Rank: 3},
+		{Key: "usd", Title: "cost", Unit: "USD", Digits: 5},
+		{Key: "usd_estimated", Title: "ranked by", Unit: "USD", Digits: 5, Rank: 2, Detail: true},
+		{Key: "advice", Title: "what to do", Words: true, Wrap: true, Max: 60, Rank: 3, Detail: true},
 	})
 	table.Note("Turns, tokens and cost are those of the turns that made nothing but these calls: the most that doing without them would save. A turn with several findings is charged to the first of them, so amounts add up. Ranked by: the cost, or without a price the tokens at the mean price of the others. Intervals are over trajectories.")
 	return table

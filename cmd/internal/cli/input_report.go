@@ -146,8 +146,11 @@ func (in *Intake) Summary() report.Paragraph {
 	if in.expanded > 0 {
 		fmt.Fprintf(&b, " Of meta-tools, and read as their steps made one by one: %s.", CountOf(in.expanded, "call"))
 	}
-	if y.WithoutResult > 0 || y.OrphanResults > 0 {
-		fmt.Fprintf(&b, " %s without a result, %s that answer no call.", CountOf(y.WithoutResult, "call"), CountOf(y.OrphanResults, "result"))
+	if y.WithoutResult > 0 {
+		fmt.Fprintf(&b, " %s without a result.", CountOf(y.WithoutResult, "call"))
+	}
+	if y.OrphanResults > 0 {
+		fmt.Fprintf(&b, " %s that no call asked for.", CountOf(y.OrphanResults, "result"))
 	}
 	if n := in.left.Total() + in.excluded; n > 0 {
 		fmt.Fprintf(&b, " %s left out by filters%s.", CountOf(n, "trajectory"), untimed(in.left))
