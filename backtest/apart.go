@@ -26,7 +26,7 @@ func (r *run) apart() error {
 		o := r.options
 		o.AgentTasks = -1
 		part := newRun(OfAgent(r.runs, r.agents, i), o)
-		part.offers = r.offers
+		part.offers, part.agent = r.offers, agent.Key()
 		if err := part.survey(); err != nil {
 			return err
 		}

@@ -139,6 +139,14 @@ var Metrics = []string{
 // Run splits the traces, lets every technique learn from the one part, and adds up
 // what it would have done in the other.
 func Run(runs []*corpus.Run, o Options) (*Result, error) {
+	r, err := perform(runs, o)
+	if err != nil {
+		return nil, err
+	}
+	return r.out, nil
+}
+
+func perform(runs []*corpus.Run, o Options) (*run, error) {
 	o.Folds, o.Share = cmp.Or(o.Folds, DefaultFolds), cmp.Or(o.Share, DefaultShare)
 	o.By = cmp.Or(o.By, SplitAuto)
 	if o.Techniques == nil {
@@ -170,7 +178,7 @@ func Run(runs []*corpus.Run, o Options) (*Result, error) {
 		}
 	}
 	o.Progress(r.steps, r.steps, "done")
-	return r.out, nil
+	return r, nil
 }
 
 func newRun(runs []*corpus.Run, o Options) *run {
@@ -203,6 +211,7 @@ type run struct {
 	turns, unpriced int     // model turns, and those of them without a price
 	tokens          float64 // of definitions that a turn reads, the mean over turns
 
+	agent  string       // the key of the one that it is of, "" for all
 	agents *agents.List // nil where all are taken for one
 	parts  []*run       // of each of several agents
 

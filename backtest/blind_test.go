@@ -109,7 +109,7 @@ func TestBatches(t *testing.T) {
 func TestNoWritesInVain(t *testing.T) {
 	for _, file := range []string{"", "taubench/gpt-4o-airline.json", "tau2/airline_azure-gpt-4o.json", "tau2/retail_gpt-4.1.json", "tau2/retail_toolorchestra-gpt-5.json", "tau2/airline_gpt-oss-120b.json"} {
 		t.Run(file, func(t *testing.T) {
-			o := options(none, patterns)
+			o := options(none, patterns, all)
 			o.Choose.MinTurns, o.Workers = 5, 2
 			path := "../testdata/office/trajectories.jsonl.gz"
 			if file == "" {
@@ -117,14 +117,46 @@ func TestNoWritesInVain(t *testing.T) {
 			} else {
 				path = recordings.Recorded(t, file)
 			}
-			r, err := Run(corpus.Filled(recordings.Read(t, path), corpus.Options{}), o)
+			done, err := perform(corpus.Filled(recordings.Read(t, path), corpus.Options{}), o)
 			if err != nil {
 				t.Fatal(err)
 			}
+			boundsInOrder(t, done)
+			r := done.out
 			b := &onlyPatterns(r, t).Blind
 			if b.Writes != 0 || b.CallingTurnsSaved > onlyPatterns(r, t).CallingTurnsSaved || b.Followed > b.Moments {
 				t.Errorf("%+v", b)
 			}
 		})
+	}
+}
+
+// boundsInOrder wants what a technique saves where it helps to be no less, for any task, than
+// what it saves if its meta-tools are always used: in calling turns, and in what is weighed.
+func boundsInOrder(t *testing.T, r *run) {
+	t.Helper()
+	parts := r.parts
+	if parts == nil {
+		parts = []*run{r}
+	}
+	tasks := 0
+	for _, part := range parts {
+		for key, task := range part.tasks {
+			for i, column := range part.columns {
+				s := part.sums[task].at(i)
+				if !s.hasBlind {
+					continue
+				}
+				tasks++
+				for _, m := range []int{SavedTurns, part.goal()} {
+					if helps, always := helpful(s)[m], savedOf(s)[m]; helps < always-1e-9*max(1, math.Abs(always)) {
+						t.Errorf("%s, task %.20s: %v where it helps, %v if always used (measure %d)", column.Name, key, helps, always, m)
+					}
+				}
+			}
+		}
+	}
+	if tasks == 0 {
+		t.Error("no task was looked at")
 	}
 }

@@ -150,17 +150,20 @@ func (r *run) count(k tried, by *tested) {
 	}
 	each := make([]taskSums, len(by.each))
 	for i, f := range k.findings {
-		saved := by.each[i].Saving(k.c, f)
 		one := base
 		one.trajectories = 1
-		one.llmSaved, one.turnsSaved = float64(len(f.Removed)-f.Added), float64(len(f.Removed))
-		one.tokensSaved, one.usdSaved = float64(saved.Tokens()), saved.USD
-		one.secondsSaved = secondsOf(t, f.Removed)
+		one.save(f, by.each[i].Saving(k.c, f), secondsOf(t, f.Removed))
 		if f.Used {
 			one.used = 1
 		}
 		if b := f.Blind; b != nil {
 			one.addBlind(b, by.each[i].Saving(k.c, &b.Finding), secondsOf(t, b.Removed))
+			if always, helps := savedOf(&one), helpful(&one); always[SavedTurns] > helps[SavedTurns] || always[r.goal()] > helps[r.goal()] {
+				// Where other places save less, those of the same uses that help.
+				only := b.Finding
+				only.vain, only.handBacks, only.Added = nil, 0, only.Added-only.handBacks
+				one.save(&only, by.each[i].Saving(k.c, &only), secondsOf(t, only.Removed))
+			}
 		}
 		if f.Reading != nil {
 			one.reads, one.readsVain = f.Reading.Reads, f.Reading.InVain()

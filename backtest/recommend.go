@@ -13,8 +13,9 @@ import (
 
 // RecommendOptions say what a recommendation weighs.
 type RecommendOptions struct {
-	Objective Objective // "" is ObjectiveMoney
-	Kept      *Way      // what was recommended before; nil for nothing
+	Objective Objective      // "" is ObjectiveMoney
+	Kinds     []Kind         // of the ways that are tried, also where they need more calls of the model; nil for those that may pay
+	Kept      map[string]Way // what was recommended before, by the key of the agent, "" for the only one
 }
 
 // Measures of what a way saves, in the order of Saved.
@@ -92,7 +93,7 @@ func (r *run) waysOf() {
 			r.unpriced += total.Unpriced
 			r.tokens += float64(account.Definitions) * float64(total.Turns)
 		}
-		r.ways = waysTried(r.tokens >= registrationTokens*float64(r.turns) && r.turns > 0)
+		r.ways = waysTried(r.tokens >= registrationTokens*float64(r.turns) && r.turns > 0, r.options.Recommend.Kinds)
 	}
 	share := 1 - r.options.Share
 	if r.options.By == SplitFolds {
@@ -130,7 +131,23 @@ func savedOf(s *taskSums) Saved {
 	if s.hasBlind {
 		return Saved{s.blind.turnsSaved, s.blind.llmSaved, s.blind.tokensSaved, s.blind.usdSaved, s.blind.secondsSaved}
 	}
+	return helpful(s)
+}
+
+// helpful returns what a column saves in a task if meta-tools are used where they help.
+func helpful(s *taskSums) Saved {
 	return Saved{s.turnsSaved, s.llmSaved, s.tokensSaved, s.usdSaved, s.secondsSaved}
+}
+
+// goal returns the measure by which it is said whether something helps.
+func (r *run) goal() int {
+	if r.options.Recommend != nil {
+		return r.objective().Of()
+	}
+	if 2*r.unpriced > r.turns {
+		return SavedTokens
+	}
+	return SavedUSD
 }
 
 // recommend tests the ways on further deals of the folds and says which to go.
@@ -208,7 +225,7 @@ func (r *run) judge(out *Recommendation, dealt []*run) {
 		}
 	}
 	n := float64(len(keys))
-	judge := weigher{ways: r.ways, goal: out.Objective.Of(), bill: out.Total, tasks: n}
+	judge := weigher{ways: r.ways, goal: out.Objective.Of(), bill: out.Total, tasks: n, named: r.options.Recommend.Kinds != nil}
 	sample, quoted := folds, folds
 	if len(dealt) > 1 {
 		k := float64(dealt[0].out.Folds)
@@ -239,8 +256,10 @@ func (r *run) judge(out *Recommendation, dealt []*run) {
 	if !out.Decided {
 		chosen = judge.simplest(sample, out.Tied, chosen)
 	}
-	if kept := r.kept(); kept > 0 && kept != chosen && judge.keeps(sample, kept, chosen) {
-		chosen, out.Kept = kept, true
+	if kept := r.kept(); kept > 0 && kept != chosen {
+		if keeps, same := judge.keeps(sample, kept, chosen); keeps {
+			chosen, sameBill, out.Kept = kept, same, true
+		}
 	}
 	if chosen > 0 {
 		out.Way, out.SameBill = r.ways[chosen-1], sameBill
@@ -253,10 +272,11 @@ func (r *run) judge(out *Recommendation, dealt []*run) {
 
 // kept returns the place of the way that was recommended before, 0 for none.
 func (r *run) kept() int {
-	if r.options.Recommend.Kept == nil {
+	kept, is := r.options.Recommend.Kept[r.agent]
+	if !is {
 		return 0
 	}
-	return slices.Index(r.ways, *r.options.Recommend.Kept) + 1
+	return slices.Index(r.ways, kept) + 1
 }
 
 func newRows(n, ways int) []row {
@@ -298,6 +318,7 @@ type weigher struct {
 	factor  float64 // times the variance of rows is that of their mean
 	freedom float64 // degrees of freedom of that
 	perTask float64 // factor times the number of rows, of rows of tasks; 0 for rows of folds
+	named   bool    // the kinds were asked for, also those that need more calls of the model
 }
 
 // estimate returns the mean of what of gives for each row, and its standard error.
@@ -344,20 +365,30 @@ func (c *weigher) outcome(way int, rows []row, n int) WayOutcome {
 	return out
 }
 
-// best returns the best way of each kind that may be recommended, 0 for none.
+// best returns the best way of each kind that may be recommended, 0 for none. Both takes the
+// P(use) that is best alone; registration on demand comes beside the best of each other kind.
 func (c *weigher) best(rows []row) map[Kind]int {
 	best, most := map[Kind]int{}, map[Kind]float64{}
-	alone := 0.0 // the P(use) that is best alone
-	for i, w := range c.ways {
-		calls, _ := c.way(rows, i+1, SavedCalls)
-		if w.Kind == WithRegistration || w.Kind == Both && w.P != alone || calls < 0 && c.goal != SavedTokens {
-			continue
+	settings := []Way{{}}
+	for _, kind := range Kinds[1:] {
+		alone := 0.0
+		if w := best[OnlyPrefetch]; w > 0 {
+			alone = c.ways[w-1].P
 		}
-		if mean, _ := c.way(rows, i+1, c.goal); best[w.Kind] == 0 || mean > most[w.Kind] {
-			best[w.Kind], most[w.Kind] = i+1, mean
-			if w.Kind == OnlyPrefetch {
-				alone = w.P
+		for i, w := range c.ways {
+			calls, _ := c.way(rows, i+1, SavedCalls)
+			switch {
+			case w.Kind != kind, kind == Both && alone > 0 && w.P != alone,
+				kind == WithRegistration && len(settings) > 1 && !slices.Contains(settings, Way{P: w.P, T: w.T}),
+				calls < 0 && c.goal != SavedTokens && !c.named:
+				continue
 			}
+			if mean, _ := c.way(rows, i+1, c.goal); best[kind] == 0 || mean > most[kind] {
+				best[kind], most[kind] = i+1, mean
+			}
+		}
+		if w := best[kind]; w > 0 {
+			settings = append(settings, Way{P: c.ways[w-1].P, T: c.ways[w-1].T})
 		}
 	}
 	return best
@@ -367,19 +398,17 @@ func (c *weigher) best(rows []row) map[Kind]int {
 // above zero the simplest that is within a standard error of the best. Where there is none,
 // the simplest that does not change the bill and leaves out calling turns.
 func (c *weigher) choose(rows []row) (way int, sameBill bool) {
-	best, t := c.best(rows), c.quantile()
+	best := c.best(rows)
 	var passing []int
 	top, most := 0, 0.0
 	for _, kind := range Kinds {
 		w := best[kind]
-		if w == 0 {
+		if w == 0 || !c.saves(rows, w) {
 			continue
 		}
-		if mean, err := c.way(rows, w, c.goal); mean-t*err > 0 {
-			passing = append(passing, w)
-			if top == 0 || mean > most {
-				top, most = w, mean
-			}
+		passing = append(passing, w)
+		if mean, _ := c.way(rows, w, c.goal); top == 0 || mean > most {
+			top, most = w, mean
 		}
 	}
 	for _, w := range passing {
@@ -387,24 +416,31 @@ func (c *weigher) choose(rows []row) (way int, sameBill bool) {
 			return w, false
 		}
 	}
-	if c.goal == SavedTurns {
-		return 0, false
-	}
 	for _, kind := range Kinds {
-		w := best[kind]
-		if w == 0 {
-			continue
-		}
-		mean, err := c.way(rows, w, c.goal)
-		turns, turnsErr := c.way(rows, w, SavedTurns)
-		if (mean-t*err)*c.tasks > -sameBillShare(c.bill[c.goal]) && (turns-t*turnsErr)*c.tasks > fewerTurns*c.bill[SavedTurns] {
+		if w := best[kind]; w > 0 && c.fewerTurns(rows, w) {
 			return w, true
 		}
 	}
 	return 0, false
 }
 
-func sameBillShare(bill float64) float64 { return sameBill * bill }
+// saves reports whether the lower bound of what a way saves is above zero.
+func (c *weigher) saves(rows []row, way int) bool {
+	mean, err := c.way(rows, way, c.goal)
+	return mean-c.quantile()*err > 0
+}
+
+// fewerTurns reports whether a way does not change the bill measurably, and surely leaves out
+// calling turns.
+func (c *weigher) fewerTurns(rows []row, way int) bool {
+	if c.goal == SavedTurns {
+		return false
+	}
+	mean, err := c.way(rows, way, c.goal)
+	turns, turnsErr := c.way(rows, way, SavedTurns)
+	t := c.quantile()
+	return (mean-t*err)*c.tasks > -sameBill*c.bill[c.goal] && (turns-t*turnsErr)*c.tasks > fewerTurns*c.bill[SavedTurns]
+}
 
 // within reports whether a way is at most so many standard errors of the difference worse
 // than another.
@@ -416,10 +452,11 @@ func (c *weigher) within(rows []row, than, way int, errors float64) bool {
 	return mean <= errors*err
 }
 
-// keeps reports whether a kept way still passes and the one chosen now is not clearly better.
-func (c *weigher) keeps(rows []row, kept, chosen int) bool {
-	mean, err := c.way(rows, kept, c.goal)
-	return mean-c.quantile()*err > 0 && c.within(rows, chosen, kept, keptErrors)
+// keeps reports whether a kept way still passes and the one chosen now is not clearly better,
+// and whether it leaves out turns for the same bill only.
+func (c *weigher) keeps(rows []row, kept, chosen int) (keeps, sameBill bool) {
+	sameBill = !c.saves(rows, kept)
+	return (!sameBill || c.fewerTurns(rows, kept)) && c.within(rows, chosen, kept, keptErrors), sameBill
 }
 
 // simplest returns the best way of the simplest kind of those that are tied, and of the one

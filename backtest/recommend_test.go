@@ -184,3 +184,61 @@ func TestRecommendation(t *testing.T) {
 		}
 	}
 }
+
+// TestKept keeps what was recommended before while it passes and nothing is better by more
+// than two standard errors of the difference.
+func TestKept(t *testing.T) {
+	c := weigher{ways: someWays, goal: SavedUSD, tasks: 50, factor: 0.29, freedom: 24, bill: Saved{SavedUSD: 100, SavedTurns: 1000}}
+	shifted := around(2, 0.5)
+	for i := range shifted { // a little better on every fold, now more and now less
+		shifted[i] += 0.1 + 0.2*float64(i%3-1)
+	}
+	for name, test := range map[string]struct {
+		rows []row
+		want bool
+	}{
+		"a little better":    {rowsOf(around(2, 0.5), shifted, around(0, 0)), true},
+		"clearly better":     {rowsOf(around(2, 0.5), around(4, 0.6), around(0, 0)), false},
+		"it saves no longer": {rowsOf(around(0.1, 1), around(0.1, 1), around(0, 0)), false},
+	} {
+		if keeps, _ := c.keeps(test.rows, 1, 2); keeps != test.want {
+			t.Errorf("%s: kept %v", name, keeps)
+		}
+	}
+	for kept, want := range map[Way]bool{{OnlyPrefetch, 0.5, 0}: true, {OnlyMetaTools, 0, 5}: false} {
+		o := options(none)
+		o.Recommend = &RecommendOptions{Kept: map[string]Way{"": kept}}
+		r, err := Run(runsOf(lookups(28, true)...), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := r.Recommendation; v.Kept != want || want != (v.Way == kept) {
+			t.Errorf("of %v: kept %v, %v", kept, v.Kept, v.Way)
+		}
+	}
+}
+
+// TestNamedKinds tries only the kinds that are named, and those although they need more calls
+// of the model.
+func TestNamedKinds(t *testing.T) {
+	for _, w := range waysTried(true, []Kind{OnlyMetaTools}) {
+		if w.Kind != OnlyMetaTools {
+			t.Errorf("%v is tried", w)
+		}
+	}
+	if n := len(waysTried(false, nil)); n != 15 {
+		t.Errorf("%d ways", n)
+	}
+	rows := rowsOf(around(2, 0.1))
+	for i := range rows {
+		rows[i][1][SavedCalls] = -1
+	}
+	c := weigher{ways: []Way{{Kind: WithRegistration}}, goal: SavedUSD, tasks: 50, factor: 0.29, freedom: 24}
+	if got, _ := c.choose(rows); got != 0 {
+		t.Errorf("more calls of the model: %d", got)
+	}
+	c.named = true
+	if got, _ := c.choose(rows); got != 1 {
+		t.Errorf("more calls of the model, and asked for: %d", got)
+	}
+}

@@ -153,6 +153,12 @@ type blindSums struct {
 	secondsSaved          float64
 }
 
+// save sets what a finding saves.
+func (s *taskSums) save(f *Finding, saved cost.Totals, seconds float64) {
+	s.llmSaved, s.turnsSaved = float64(len(f.Removed)-f.Added), float64(len(f.Removed))
+	s.tokensSaved, s.usdSaved, s.secondsSaved = float64(saved.Tokens()), saved.USD, seconds
+}
+
 func (s *taskSums) addBlind(b *Blind, saved cost.Totals, seconds float64) {
 	s.hasBlind = true
 	s.blind = blindSums{

@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"math"
+	"slices"
 
 	"github.com/awo-dev/awo/metatool/compile"
 )
@@ -38,23 +39,29 @@ var (
 // registering tools when they are needed is tried.
 const registrationTokens = 10_000
 
-// waysTried returns the ways that are tried beside doing nothing, the simplest first. Large
-// says that definitions are so large that registering tools on demand is one of them.
-func waysTried(large bool) []Way {
-	var out []Way
+// waysTried returns the ways that are tried beside doing nothing, the simplest first: those of
+// the kinds that are named, or else all. Large says that definitions are so large that
+// registering tools on demand is one of them.
+func waysTried(large bool, kinds []Kind) []Way {
+	var all, out []Way
 	for _, p := range usesTried {
-		out = append(out, Way{OnlyPrefetch, p, 0})
+		all = append(all, Way{OnlyPrefetch, p, 0})
 	}
 	for _, t := range thresholdsTried {
-		out = append(out, Way{OnlyMetaTools, 0, t})
+		all = append(all, Way{OnlyMetaTools, 0, t})
 	}
 	for _, t := range thresholdsTried {
 		for _, p := range usesTried {
-			out = append(out, Way{Both, p, t})
+			all = append(all, Way{Both, p, t})
 		}
 	}
-	if large {
-		out = append(out, Way{Kind: WithRegistration})
+	for _, w := range append([]Way{{}}, all...) {
+		all = append(all, Way{WithRegistration, w.P, w.T})
+	}
+	for _, w := range all {
+		if slices.Contains(kinds, w.Kind) || kinds == nil && (large || w.Kind != WithRegistration) {
+			out = append(out, w)
+		}
 	}
 	return out
 }
@@ -79,15 +86,22 @@ func (w Way) technique(share float64, by Selection) Technique {
 	}
 	reads := readings{use: w.P}
 	t.Train = func(p *Part) Trained {
-		switch w.Kind {
-		case WithRegistration:
-			return register.Train(p)
-		case OnlyPrefetch:
-			return p.trainReader(reads)
-		case Both:
-			return p.together(combination{tools: p.offered(*t.offer), reader: p.trainReader(reads)})
+		of := combination{lazily: w.Kind == WithRegistration}
+		if w.T > 0 {
+			of.tools = p.offered(*t.offer)
 		}
-		return p.offered(*t.offer)
+		if w.P > 0 {
+			of.reader = p.trainReader(reads)
+		}
+		switch {
+		case of == combination{lazily: true}:
+			return register.Train(p)
+		case of.lazily || w.Kind == Both:
+			return p.together(of)
+		case w.Kind == OnlyPrefetch:
+			return of.reader
+		}
+		return of.tools
 	}
 	return t
 }

@@ -72,7 +72,7 @@ func artefacts(t *testing.T) *strings.Replacer {
 	return strings.NewReplacer(names...)
 }
 
-// TestPrefetchSchema holds the rules for reading ahead that `awo extract` writes to their
+// TestPrefetchSchema holds the prefetch rules that `awo extract` writes to their
 // JSON Schema, and that to the Go type.
 func TestPrefetchSchema(t *testing.T) {
 	dir := t.TempDir()

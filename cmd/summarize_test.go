@@ -102,13 +102,13 @@ func TestSummaryRecounts(t *testing.T) {
 	}
 }
 
-// replays returns what a verification says of meta-tools and of rules for reading ahead.
+// replays returns what a verification says of meta-tools and of prefetch rules.
 func replays(t *testing.T, document []byte) any {
 	t.Helper()
 	v := members(t, document)
 	tools, reads := v["meta_tools"].([]any), v["prefetch"].([]any)
 	if len(tools) < 10 || len(reads) < 5 {
-		t.Fatalf("%d meta-tools, %d rules for reading ahead", len(tools), len(reads))
+		t.Fatalf("%d meta-tools, %d prefetch rules", len(tools), len(reads))
 	}
 	return map[string]any{"meta_tools": jsonText(t, tools), "prefetch": reads}
 }

@@ -12,8 +12,11 @@ package agents
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/awo-dev/awo/trace"
 )
@@ -31,6 +34,12 @@ type Agent struct {
 // Sees reports whether the agent could call all of the tools.
 func (a *Agent) Sees(tools []string) bool {
 	return !slices.ContainsFunc(tools, func(tool string) bool { return !a.tools[trace.Intern(tool)] })
+}
+
+// Key is the same for an agent that sees the same tools: a hash of their names.
+func (a *Agent) Key() string {
+	sum := sha256.Sum256([]byte(strings.Join(a.Tools, "\x00")))
+	return hex.EncodeToString(sum[:8])
 }
 
 // List is the agents that a Finder found, those with most trajectories first.

@@ -36,6 +36,12 @@ type Change struct {
 	Rule string `json:"rule"` // for reading ahead; "" if it is about none
 }
 
+// Seen reports whether those who call meta-tools, or make reads by the rules, notice the
+// change; what the others are about are counts, and descriptions of tools below a meta-tool.
+func (c *Change) Seen() bool {
+	return !slices.Contains([]string{"support-lost", "prefetch-use-changed", "tool-changed"}, c.Code)
+}
+
 // Compare returns what differs, changes of tools first, then meta-tools in the
 // order of the old set, then new ones, then rules for reading ahead.
 func Compare(before, after *Set) []Change {

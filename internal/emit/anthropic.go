@@ -7,8 +7,9 @@ import (
 // Anthropic emits the definitions as the member "tools" of a request to the
 // Messages interface. Of a schema only what it takes is written.
 var Anthropic = Emitter{
-	Name: "metatools.anthropic.json",
-	Doc:  "the meta-tools as tools of a request to Anthropic's Messages interface",
+	Name:  "metatools.anthropic.json",
+	Doc:   "the meta-tools as tools of a request to Anthropic's Messages interface",
+	Needs: MetaTool,
 	Emit: func(in Results) ([]File, error) {
 		out := anthropicJSON{Tools: []anthropicToolJSON{}}
 		for _, t := range in.Tools {

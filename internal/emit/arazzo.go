@@ -13,12 +13,10 @@ import (
 // runs it, and so may any reader of Arazzo that knows the extensions. Arazzo has
 // no description without a workflow, so without a meta-tool there is no file.
 var Arazzo = Emitter{
-	Name: arazzo.File,
-	Doc:  "the meta-tools as an Arazzo description that can be run",
+	Name:  arazzo.File,
+	Doc:   "the meta-tools as an Arazzo description that can be run",
+	Needs: MetaTool,
 	Emit: func(in Results) ([]File, error) {
-		if len(in.Tools) == 0 {
-			return nil, nil
-		}
 		tools := make([]*metatool.Tool, len(in.Tools))
 		for i, d := range in.Tools {
 			tools[i] = &d.Tool
@@ -29,12 +27,10 @@ var Arazzo = Emitter{
 
 // OpenAPI emits what the steps call: the companion of Arazzo.
 var OpenAPI = Emitter{
-	Name: arazzo.OpenAPIFile,
-	Doc:  "the tools that meta-tools call, as OpenAPI operations",
+	Name:  arazzo.OpenAPIFile,
+	Doc:   "the tools that meta-tools call, as OpenAPI operations",
+	Needs: MetaTool,
 	Emit: func(in Results) ([]File, error) {
-		if len(in.Tools) == 0 {
-			return nil, nil
-		}
 		used := map[string]bool{}
 		for _, d := range in.Tools {
 			for i := range d.Steps {

@@ -9,7 +9,7 @@ import (
 )
 
 // CandidatesName is the name of the artefact of Candidates.
-const CandidatesName = "candidates.json"
+const CandidatesName = EvidenceFolder + "candidates.json"
 
 // CandidatesSchema names the version of CandidatesJSON.
 const CandidatesSchema = "awo.candidates/v1"
@@ -17,14 +17,16 @@ const CandidatesSchema = "awo.candidates/v1"
 // Candidates emits everything that was found, offered or not, with what speaks
 // for it and against it: `awo why` reads it.
 var Candidates = Emitter{
-	Name: CandidatesName,
-	Doc:  "everything that was found, offered or not: where it occurs, why it ends, what was refused",
+	Name:  CandidatesName,
+	Doc:   "everything that was found, offered or not: where it occurs, why it ends, what was refused",
+	Needs: NoOffer,
 	Emit: func(in Results) ([]File, error) {
 		if in.Found.Walks == nil {
 			return nil, nil
 		}
-		f, err := jsonFile(CandidatesName, in.Found.document())
-		return []File{f}, err
+		f, err := jsonFile(CandidatesName, in.Found.document(in.Saved))
+		// What is committed changes only if what callers see does.
+		return []File{f, {Name: EvidenceFolder + ".gitignore", Data: []byte("*\n")}}, err
 	},
 }
 
@@ -72,7 +74,7 @@ type CandidateJSON struct {
 	Tools       []string       `json:"tools"`
 	Support     int            `json:"support"`
 	Occurrences int            `json:"occurrences"`
-	TurnsSaved  int            `json:"turns_saved"` // upper bound
+	TurnsSaved  int            `json:"turns_saved"` // upper bound; of what is offered: after those chosen before it
 	CallsSaved  int            `json:"calls_saved"`
 	Arguments   []WhyArgument  `json:"arguments"` // where each comes from, by step, then name
 	Refusals    []bind.Refusal `json:"refusals"`
@@ -118,10 +120,14 @@ type PlaceJSON struct {
 // maxPlaces is how many trajectories are named for a candidate.
 const maxPlaces = 20
 
-func (f *Found) document() CandidatesJSON {
+func (f *Found) document(saved map[*bind.Definition]int) CandidatesJSON {
 	out := CandidatesJSON{Schema: CandidatesSchema, Threshold: f.Threshold, Algorithm: f.Algorithm, Candidates: []CandidateJSON{}}
 	for i := range f.Candidates {
-		out.Candidates = append(out.Candidates, f.candidate(&f.Candidates[i]))
+		one := f.candidate(&f.Candidates[i])
+		if turns, offered := saved[f.Candidates[i].Definition]; offered {
+			one.TurnsSaved = turns
+		}
+		out.Candidates = append(out.Candidates, one)
 	}
 	return out
 }

@@ -55,10 +55,27 @@ type Emitter struct {
 	Name string // of the artefact, as users name it
 	Doc  string // one sentence for the documentation
 
+	// Needs says without what it is not made.
+	Needs Need
+
 	// Emit makes the files. It is pure; the error says what in the results no
 	// such artefact can hold.
 	Emit func(Results) ([]File, error)
 }
+
+// Need is what an artefact is about.
+type Need uint8
+
+// The needs.
+const (
+	Offer    Need = iota // a meta-tool or a prefetch rule
+	MetaTool             // a meta-tool
+	NoOffer              // nothing: it says why there may be none
+)
+
+// EvidenceFolder holds what artefacts rest on: nothing in it is needed to run them, and it
+// changes with every trace.
+const EvidenceFolder = "evidence/"
 
 // Results is what a compilation made. An emitter takes what it needs.
 type Results struct {
@@ -66,6 +83,8 @@ type Results struct {
 	Names stategraph.Names // the texts of its labels and tools
 	// Tools are the meta-tools that are offered, in the order in which they were found.
 	Tools []*bind.Definition
+	// Saved is how many calling turns each of them adds to those that were chosen before it.
+	Saved map[*bind.Definition]int
 	// Operations are the tools that may be called, as far as they are known.
 	Operations []arazzo.Operation
 	// Definitions are the tools that the traces call, as they were recorded.
@@ -74,7 +93,7 @@ type Results struct {
 	Found Found
 	// Snapshot is the file of the inertia graph, whose nodes the meta-tools are too.
 	Snapshot []byte
-	// Prefetch are the rules for reading ahead, nil for none.
+	// Prefetch are the prefetch rules, nil for none.
 	Prefetch *stored.File
 }
 
@@ -90,18 +109,22 @@ var Emitters = []Emitter{
 	Python,
 	TypeScript,
 	Skill,
-	Graph,
-	Candidates,
-	Inertia,
 	Prefetch,
 	PrefetchPython,
 	PrefetchTypeScript,
+	Graph,
+	Candidates,
+	Inertia,
 }
 
-// All makes the files of every emitter of the table, in its order.
+// All makes the files of every emitter of the table of which there is what it needs, in its
+// order.
 func All(table []Emitter, in Results) ([]File, error) {
 	var files []File
 	for _, e := range table {
+		if e.Needs == MetaTool && len(in.Tools) == 0 || e.Needs == Offer && len(in.Tools) == 0 && !in.readsAhead() {
+			continue
+		}
 		made, err := e.Emit(in)
 		if err != nil {
 			return nil, err

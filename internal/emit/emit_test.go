@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -119,9 +120,9 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 func TestHostileNames(t *testing.T) {
 	files := all(t, results(t))
 	g := golden.Open(t)
-	for i, f := range files {
-		if want := emit.Emitters[i].Name; f.Name != want {
-			t.Errorf("the emitter %s makes a file %s", want, f.Name)
+	for _, f := range files {
+		if !slices.ContainsFunc(emit.Emitters, func(e emit.Emitter) bool { return e.Name == f.Name }) && f.Name != emit.EvidenceFolder+".gitignore" {
+			t.Errorf("no emitter says that it makes a file %s", f.Name)
 		}
 		if strings.HasSuffix(f.Name, ".json") && !json.Valid(f.Data) {
 			t.Errorf("%s is no JSON:\n%s", f.Name, f.Data)

@@ -7,8 +7,9 @@ import (
 // Gemini emits the definitions as the member "tools" of a request to Gemini, with
 // inputs as JSON Schema (parametersJsonSchema) in the part that it takes.
 var Gemini = Emitter{
-	Name: "metatools.gemini.json",
-	Doc:  "the meta-tools as function declarations of a request to Gemini",
+	Name:  "metatools.gemini.json",
+	Doc:   "the meta-tools as function declarations of a request to Gemini",
+	Needs: MetaTool,
 	Emit: func(in Results) ([]File, error) {
 		one := geminiToolJSON{Functions: []geminiFunctionJSON{}}
 		for _, t := range in.Tools {

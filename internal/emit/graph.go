@@ -15,10 +15,10 @@ import (
 // states. It has a state for every call of the traces where rules merge none, so it is never
 // in memory as a whole.
 var Graph = Emitter{
-	Name: "graph.json",
+	Name: EvidenceFolder + "graph.json",
 	Doc:  "the merged state graph: states, transitions and how many executions take them",
 	Emit: func(in Results) ([]File, error) {
-		return []File{{Name: "graph.json", Stream: func(w io.Writer) error { return writeGraph(w, in.View, in.Names) }}}, nil
+		return []File{{Name: EvidenceFolder + "graph.json", Stream: func(w io.Writer) error { return writeGraph(w, in.View, in.Names) }}}, nil
 	},
 }
 

@@ -101,7 +101,7 @@ func TestHostileRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var artefacts []string
+	artefacts := []string{emit.EvidenceFolder + ".gitignore"}
 	for _, e := range emit.Emitters {
 		if e.Name != emit.Inertia.Name { // its bytes are made by package inertia
 			artefacts = append(artefacts, e.Name)

@@ -25,10 +25,20 @@ type Manifest struct {
 	Schema  string         `json:"schema"`
 	Awo     string         `json:"awo"` // version of awo
 	Command string         `json:"command"`
-	Options map[string]any `json:"options"` // those that change the artefacts, with defaults
-	Inputs  []Input        `json:"inputs"`  // in reading order
-	Counts  any            `json:"counts"`  // what came in, as in the command's own JSON
-	Files   []Artefact     `json:"files"`   // filled by Manifest.File and Replace, in the order given
+	Options map[string]any `json:"options"`        // those that change the artefacts, with defaults
+	Inputs  []Input        `json:"inputs"`         // in reading order
+	Counts  any            `json:"counts"`         // what came in, as in the command's own JSON
+	Ways    []Way          `json:"ways,omitempty"` // what was recommended, for each of several agents
+	Files   []Artefact     `json:"files"`          // filled by Manifest.File and Replace, in the order given
+}
+
+// Way is what was recommended for an agent: a later run keeps it while nothing is clearly
+// better.
+type Way struct {
+	Agent string  `json:"agent"` // its key, "" for the only one
+	Kind  string  `json:"kind"`  // with p and T as in package backtest
+	P     float64 `json:"p"`
+	T     int     `json:"T"`
 }
 
 // Input is a file that was read.

@@ -10,8 +10,9 @@ import (
 // MCP emits the definitions as the result of the Model Context Protocol's
 // tools/list: a server that can run the steps may offer them as they are.
 var MCP = Emitter{
-	Name: "metatools.mcp.json",
-	Doc:  "the meta-tools as a tool list of the Model Context Protocol",
+	Name:  "metatools.mcp.json",
+	Doc:   "the meta-tools as a tool list of the Model Context Protocol",
+	Needs: MetaTool,
 	Emit: func(in Results) ([]File, error) {
 		out := mcpJSON{Tools: []mcpToolJSON{}}
 		for _, t := range in.Tools {

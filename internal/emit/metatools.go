@@ -11,17 +11,20 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
+// MetaToolsName is the name of the artefact of MetaTools.
+const MetaToolsName = "metatools.json"
+
 // MetaTools emits what was found as JSON: every meta-tool with its steps, where
 // each argument comes from, and what that rests on.
 var MetaTools = Emitter{
-	Name: "metatools.json",
+	Name: MetaToolsName,
 	Doc:  "the meta-tools: steps, bindings, inputs and what they rest on",
 	Emit: func(in Results) ([]File, error) {
 		out := metaToolsJSON{Schema: "awo.metatools/v1", MetaTools: []metaToolJSON{}}
 		for _, t := range in.Tools {
 			m := metaToolJSON{
 				Name: t.Name, Description: t.Description, Steps: []stepJSON{}, InputSchema: inputSchema(t), Annotations: annotationsOf(t),
-				Support: t.Candidate.Support, Occurrences: len(t.Candidate.Occurrences), TurnsSaved: t.Candidate.TurnsSaved,
+				Support: t.Candidate.Support, Occurrences: len(t.Candidate.Occurrences), TurnsSaved: in.Saved[t],
 			}
 			for i := range t.Steps {
 				m.Steps = append(m.Steps, stepOf(in, t, i))
@@ -55,7 +58,7 @@ type metaToolJSON struct {
 	OutputSchema json.RawMessage `json:"output_schema"`
 	Support      int             `json:"support"`     // trajectories that it occurs in
 	Occurrences  int             `json:"occurrences"` // in them
-	TurnsSaved   int             `json:"turns_saved"` // at most, in order of extraction
+	TurnsSaved   int             `json:"turns_saved"` // at most, after those chosen before it
 }
 
 type stepJSON struct {

@@ -48,7 +48,7 @@ func badName(name string) string {
 	for element := range strings.SplitSeq(name, "/") {
 		stem, _, _ := strings.Cut(strings.ToLower(element), ".")
 		switch {
-		case strings.HasPrefix(element, "."):
+		case strings.HasPrefix(element, ".") && name != EvidenceFolder+".gitignore":
 			return "a part of it begins with a dot"
 		case strings.HasSuffix(element, ".") || strings.HasSuffix(element, " ") || strings.HasPrefix(element, " "):
 			return "a part of it ends with a dot or has a space at its end"

@@ -11,8 +11,9 @@ import (
 // Chat Completions and Responses interfaces: in strict mode where the inputs can
 // be said in it without saying something else, otherwise with the reason why not.
 var OpenAI = Emitter{
-	Name: "metatools.openai.json",
-	Doc:  "the meta-tools as functions of requests to OpenAI, strict where that can be",
+	Name:  "metatools.openai.json",
+	Doc:   "the meta-tools as functions of requests to OpenAI, strict where that can be",
+	Needs: MetaTool,
 	Emit: func(in Results) ([]File, error) {
 		out := openAIJSON{Chat: []openAIChatJSON{}, Responses: []openAIFunctionJSON{}, NotStrict: []notStrictJSON{}}
 		for _, t := range in.Tools {

@@ -10,10 +10,10 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// Prefetch emits the rules for reading ahead, if there are any.
+// Prefetch emits the prefetch rules, if there are any.
 var Prefetch = Emitter{
 	Name: stored.Name,
-	Doc:  "rules for reading ahead: which reads usually follow from an answer, and what that rests on",
+	Doc:  "prefetch rules: which reads usually follow from an answer, and what that rests on",
 	Emit: func(in Results) ([]File, error) {
 		if !in.readsAhead() {
 			return nil, nil
@@ -83,7 +83,7 @@ func between(text, from, to string) (string, error) {
 	return from + part, nil
 }
 
-// readsAhead reports whether there are rules for reading ahead.
+// readsAhead reports whether there are prefetch rules.
 func (in *Results) readsAhead() bool { return in.Prefetch != nil && len(in.Prefetch.Set.Rules) > 0 }
 
 // prefetchModule puts rules into the text of a module. Names and values of the traces

@@ -17,8 +17,9 @@ var pythonRuntime string
 // makes single calls: what package execute does, in Python. Names and values of the
 // traces are in it only as JSON inside literals of plain ASCII.
 var Python = Emitter{
-	Name: "metatools.py",
-	Doc:  "a Python module that runs the meta-tools over a call_tool of the user's",
+	Name:  "metatools.py",
+	Doc:   "a Python module that runs the meta-tools over a call_tool of the user's",
+	Needs: MetaTool,
 	Emit: func(in Results) ([]File, error) {
 		return []File{module("metatools.py", pythonRuntime, in, 8, pythonWords, pythonStub)}, nil
 	},

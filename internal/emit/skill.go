@@ -14,12 +14,10 @@ import (
 // Skill emits instructions for agents that read Agent Skills: when to use which
 // meta-tool, and how to call the modules. Without a meta-tool there is no file.
 var Skill = Emitter{
-	Name: "SKILL.md",
-	Doc:  "an Agent Skill that says when to use which meta-tool and how to call the modules",
+	Name:  "SKILL.md",
+	Doc:   "an Agent Skill that says when to use which meta-tool and how to call the modules",
+	Needs: MetaTool,
 	Emit: func(in Results) ([]File, error) {
-		if len(in.Tools) == 0 {
-			return nil, nil
-		}
 		b := fmt.Appendf(nil, "---\nname: meta-tools\ndescription: %s\n---\n\n", skillDescription(in.Tools))
 		b = fmt.Appendf(b, skillIntroduction, example(in.Tools[0], "None"), example(in.Tools[0], "null"))
 		for _, t := range in.Tools {

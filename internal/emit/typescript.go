@@ -15,8 +15,9 @@ var typeScriptRuntime string
 // TypeScript emits a module that runs the meta-tools over a function of the user's
 // that makes single calls: what package execute does, in TypeScript.
 var TypeScript = Emitter{
-	Name: "metatools.ts",
-	Doc:  "a TypeScript module that runs the meta-tools over a callTool of the user's",
+	Name:  "metatools.ts",
+	Doc:   "a TypeScript module that runs the meta-tools over a callTool of the user's",
+	Needs: MetaTool,
 	Emit: func(in Results) ([]File, error) {
 		return []File{module("metatools.ts", typeScriptRuntime, in, 2, typeScriptWords, typeScriptStub)}, nil
 	},

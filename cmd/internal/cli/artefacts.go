@@ -18,12 +18,14 @@ import (
 
 // UnrelatedOptions are settings that are no part of the options of a manifest: where
 // things go, how they are shown, and files, which are among the inputs.
-var UnrelatedOptions = []string{"out", "plots", "rules", "prices", "tool-graph", "check"}
+var UnrelatedOptions = []string{"out", "plots", "rules", "prices", "tool-graph", "check", "update", "evidence", "fresh"}
 
 // Inputs are the files that a command has read, as artefacts in one folder name them.
 type Inputs struct {
 	list  []emit.Input
 	names map[string]string // by the path that was read
+
+	Ways []emit.Way // that were recommended by them
 }
 
 // Inputs returns the traces of in, when they have been read, and the rules and prices
@@ -122,7 +124,7 @@ func (j *Job) manifest(in *Intake, from Inputs) emit.Manifest {
 	counts.Problems.ByCode = maps.Clone(counts.Problems.ByCode)
 	counts.Problems.Total -= counts.Problems.ByCode[skipped]
 	delete(counts.Problems.ByCode, skipped)
-	return emit.Manifest{Awo: CurrentBuild().Version, Command: j.Command, Options: options, Counts: counts, Inputs: from.list}
+	return emit.Manifest{Awo: CurrentBuild().Version, Command: j.Command, Options: options, Counts: counts, Inputs: from.list, Ways: from.Ways}
 }
 
 // input describes a file that was read. A pipe cannot be read again, so it has

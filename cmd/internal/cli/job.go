@@ -41,12 +41,14 @@ type Job struct {
 	Set      *rules.Set     // of --rules; nil for none
 	Listed   *cost.Table    // the prices that awo brings along, behind those of --prices
 
-	app       *App
-	options   map[string]any // the command's own settings, by name of the flag
-	stdin     hashedReader
-	rules     *rules.Set        // that were read last; nil for none
-	rulesFile string            // their file
-	ruleTexts map[string]string // it and what it includes, by name
+	app     *App
+	options map[string]any // the command's own settings, by name of the flag
+
+	cachingOpen bool // nobody said what is taken to be cached
+	stdin       hashedReader
+	rules       *rules.Set        // that were read last; nil for none
+	rulesFile   string            // their file
+	ruleTexts   map[string]string // it and what it includes, by name
 
 	toolsDoubted bool          // the names of tools in rules were compared with the traces
 	sources      []sourceFile  // that were read beside the traces, in order
@@ -82,8 +84,13 @@ func (a *App) newJob(c *cobra.Command, s Settings, own map[string]any) *Job {
 	a.showValues = s.ShowValues
 	a.colour = s.coloured(a.StderrTerminal)
 	_, command, _ := strings.Cut(c.CommandPath(), " ")
+	open := s.Caching == "auto"
+	if open {
+		s.Caching = "recorded"
+	}
 	j := &Job{
-		Settings: s, Context: c.Context(), Command: command, options: own,
+		cachingOpen: open,
+		Settings:    s, Context: c.Context(), Command: command, options: own,
 		stdin: newHashedReader(a.Stdin), Out: bufio.NewWriter(stdout{a.Stdout}), Log: a.logger(s), app: a,
 	}
 	j.Progress = &Progress{}

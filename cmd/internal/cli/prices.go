@@ -9,13 +9,14 @@ import (
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/findings"
 	"github.com/awo-dev/awo/internal/report"
 )
 
 // addPrices adds the flags that say what tokens cost.
 func addPrices(f *pflag.FlagSet) {
 	f.String("prices", "", "price table in this YAML `FILE`; it goes before the prices that awo brings along")
-	f.Var(NewChoice("recorded", "on", "off"), "caching", "which input is read from a prompt cache: what is recorded; on: all that the turn before sent; off: none")
+	f.Var(NewChoice("auto", "recorded", "on", "off"), "caching", "which input is read from a prompt cache: what is recorded; on: all that the turn before sent; off: none; auto: what is recorded, and a recommendation weighs as if a cache that is off or broken were on")
 }
 
 // priceTable returns the prices that awo brings along, behind those of --prices if it is
@@ -38,10 +39,23 @@ func (j *Job) priceTable() (*cost.Table, error) {
 
 // Meter returns a Meter with the prices and the caching asked for.
 func (j *Job) Meter() *cost.Meter {
-	caching := map[string]cost.Caching{"recorded": cost.CachingRecorded, "on": cost.CachingOn, "off": cost.CachingOff}
-	m := cost.NewMeter(cost.Options{Prices: j.Listed, Caching: caching[j.Caching]})
+	return j.meter(map[string]cost.Caching{"recorded": cost.CachingRecorded, "on": cost.CachingOn, "off": cost.CachingOff}[j.Caching])
+}
+
+func (j *Job) meter(caching cost.Caching) *cost.Meter {
+	m := cost.NewMeter(cost.Options{Prices: j.Listed, Caching: caching})
 	j.meters = append(j.meters, m)
 	return m
+}
+
+// Weighing returns the Meter that a recommendation weighs ways by, and whether it takes
+// prompt caching for fixed: where it is found to be off or broken, and nobody asked for what
+// was recorded, what a way saves is what it saves once that is done.
+func (j *Job) Weighing(meter *cost.Meter, found []findings.Finding) (by *cost.Meter, isFixed bool) {
+	if !j.cachingOpen || !slices.ContainsFunc(found, func(f findings.Finding) bool { return f.Code == findings.NoCache || f.Code == findings.BrokenCache }) {
+		return meter, false
+	}
+	return j.meter(cost.CachingOn), true
 }
 
 // MarkPrices says in a document that shows money which of the prices were not read at the

@@ -261,7 +261,7 @@ func values(flags *pflag.FlagSet) map[string]any {
 // setFrom sets a flag that the command line leaves open from the environment or
 // from awo.yaml.
 func setFrom(f *pflag.Flag, config section) error {
-	if f.Changed {
+	if f.Changed || f.Name == "update" { // which overwrites: only the command line says so
 		return nil
 	}
 	name := environmentName(f.Name)

@@ -48,7 +48,7 @@ func (j *Job) Recounted(files []string, option, value string) (*summary.Summary,
 	case was == "":
 		return nil, Usagef("%s: `awo summarize` counted without --%s, which this wants; counted so, the file has it", files[0], option)
 	case was != value && option == count.PrefetchChoice:
-		return nil, Usagef("%s: the summary was counted with other rules for reading ahead (%s) than these (%s)", files[0], was, value)
+		return nil, Usagef("%s: the summary was counted with other prefetch rules (%s) than these (%s)", files[0], was, value)
 	case was != value:
 		return nil, Usagef("%s: the summary was counted with other meta-tools (%s) than these (%s)", files[0], was, value)
 	}

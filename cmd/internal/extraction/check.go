@@ -2,9 +2,11 @@ package extraction
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -37,13 +39,15 @@ type checked struct {
 type checkFigures struct {
 	Input    cli.InputJSON `json:"input"`
 	Folder   string        `json:"folder"`
-	Breaking int           `json:"breaking"` // of the changes
+	Changed  int           `json:"changed"`  // changes that callers see
+	Breaking int           `json:"breaking"` // of these
 	Passed   bool          `json:"passed"`
 }
 
 type artefactFile struct {
-	Name   string `json:"name"`
-	Status string `json:"status"` // same, differs, missing, extra or unlisted
+	Name     string `json:"name"`
+	Status   string `json:"status"`   // same, differs, missing, extra or unlisted
+	Evidence bool   `json:"evidence"` // it differs in counts at most, and fails only with --evidence
 }
 
 // What --check says of a file.
@@ -58,18 +62,32 @@ const (
 // madeBy is the line of a manifest that names the version of awo.
 var madeBy = regexp.MustCompile(`(?m)^  "awo": ".*",$`)
 
-// checkArtefacts compares the files that were made with those in the folder dir. The
-// version of awo in the manifest does not count.
-func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) error {
+// checkArtefacts compares the files that were made with those in the folder dir: what callers
+// see of them, with all also what that rests on. The version of awo in the manifest does not
+// count.
+func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake, all bool) (checked, error) {
 	out := checked{checkFigures: checkFigures{Input: in.JSON(), Folder: setOf(dir, &changes.Set{}).Folder, Passed: true}}
-	var metatools, candidates, ahead []byte
+	m, _ := readManifest(dir)
+	now := map[string][]byte{}
 	for _, f := range made {
-		one := artefactFile{Name: f.Name, Status: fileSame}
-		disk, err := readArtefact(filepath.Join(dir, filepath.FromSlash(f.Name)))
-		data, wrong := f.Bytes()
-		if wrong != nil {
-			return wrong
+		data, err := f.Bytes()
+		if err != nil {
+			return out, err
 		}
+		now[f.Name] = data
+	}
+	if before, err := readSet(dir); err == nil {
+		after, err := parseSet(dir, now[emit.MetaToolsName], now[emit.CandidatesName], now[stored.Name])
+		if err != nil {
+			return out, err
+		}
+		out.changes = slices.DeleteFunc(changes.Compare(before, after), func(c changes.Change) bool { return !all && !c.Seen() })
+		out.Changed, out.Breaking = len(out.changes), breaking(out.changes)
+	}
+	for _, f := range made {
+		one := artefactFile{Name: f.Name, Status: fileSame, Evidence: isEvidence(f.Name)}
+		disk, err := readArtefact(dir, f.Name)
+		data := now[f.Name]
 		if f.Name == emit.ManifestName {
 			disk, data = madeBy.ReplaceAll(disk, nil), madeBy.ReplaceAll(data, nil)
 		}
@@ -78,52 +96,61 @@ func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) er
 			one.Status = fileMissing
 		case !bytes.Equal(disk, data):
 			one.Status = fileDiffers
+			one.Evidence = one.Evidence || m.wrote(f.Name, disk) && out.countsAlone(f.Name, disk, data)
 		}
-		switch f.Name {
-		case "metatools.json":
-			metatools = data
-		case emit.CandidatesName:
-			candidates = data
-		case stored.Name:
-			ahead = data
-		}
-		out.Passed = out.Passed && one.Status == fileSame
-		out.files = append(out.files, one)
+		out.add(one, all)
 	}
 	known := map[string]bool{}
-	for _, f := range made {
-		known[f.Name] = true
+	for name := range now {
+		known[name] = true
 	}
-	m, _ := readManifest(dir)
 	for _, f := range m.Files {
 		if !known[f.Name] {
-			out.files = append(out.files, artefactFile{Name: f.Name, Status: fileExtra})
-			out.Passed, known[f.Name] = false, true
+			out.add(artefactFile{f.Name, fileExtra, isEvidence(f.Name)}, all)
+			known[f.Name] = true
 		}
 	}
 	for _, name := range unlisted(dir, known) {
-		out.files = append(out.files, artefactFile{Name: name, Status: fileUnlisted})
-		out.Passed = false
+		out.add(artefactFile{Name: name, Status: fileUnlisted}, all)
 	}
-	if out.Passed {
-		if j.Format == report.FormatJSON {
-			return j.Result(checkDocument(in, out))
-		}
-		return nil
+	return out, nil
+}
+
+func (out *checked) add(one artefactFile, all bool) {
+	out.files = append(out.files, one)
+	out.Passed = out.Passed && (one.Status == fileSame || one.Evidence && !all)
+}
+
+// isEvidence reports whether nothing in a file is needed to run the artefacts.
+func isEvidence(name string) bool {
+	return name == emit.ManifestName || strings.HasPrefix(name, emit.EvidenceFolder)
+}
+
+// wrote reports whether a file is as awo wrote it.
+func (m recalledManifest) wrote(name string, data []byte) bool {
+	sum := sha256.Sum256(data)
+	return slices.ContainsFunc(m.Files, func(f emit.Artefact) bool { return f.Name == name && f.SHA256 == hex.EncodeToString(sum[:]) })
+}
+
+// countsAlone reports whether a file that differs does so in counts alone, and in the order
+// of prefetch rules, which follows from them.
+func (out *checked) countsAlone(name string, disk, data []byte) bool {
+	about := func(rule bool) bool {
+		return slices.ContainsFunc(out.changes, func(c changes.Change) bool { return c.Seen() && (c.Rule != "") == rule })
 	}
-	before, err := readSet(dir)
-	after, wrong := changes.Parse(metatools, candidates)
-	if wrong == nil && ahead != nil {
-		wrong = after.ReadRules(ahead)
+	switch name {
+	case emit.MetaToolsName:
+		return !about(false)
+	case stored.Name:
+		return !about(true)
+	case emit.PrefetchPython.Name, emit.PrefetchTypeScript.Name:
+		return slices.Equal(sortedLines(disk), sortedLines(data))
 	}
-	if err == nil && wrong == nil {
-		out.changes = changes.Compare(before, after)
-		out.Breaking = breaking(out.changes)
-	}
-	if err := j.Result(checkDocument(in, out)); err != nil {
-		return err
-	}
-	return cli.ErrProblems
+	return false
+}
+
+func sortedLines(data []byte) []string {
+	return slices.Sorted(strings.Lines(string(data)))
 }
 
 // maxUnlisted is how many files that nothing lists are named.
@@ -155,22 +182,41 @@ func unlisted(dir string, known map[string]bool) (names []string) {
 	return names
 }
 
-func checkDocument(in *cli.Intake, out checked) *report.Document {
-	d := &report.Document{Title: "Artefacts that are not what the inputs give", Figures: out.checkFigures}
-	if out.Passed {
-		d.Answer = "The artefacts are what the inputs give."
+// maxListed is how many changes a check lists.
+const maxListed = 15
+
+func checkDocument(in *cli.Intake, out checked, updated bool) *report.Document {
+	d := &report.Document{Title: "Artefacts and what the inputs give", Figures: out.checkFigures}
+	switch {
+	case out.Passed:
+		d.Answer = "Nothing that callers see has changed."
+	case out.Changed == 0:
+		d.Answer = "Files in " + report.Escape(out.Folder) + " are not what the inputs give."
+	default:
+		breaks := "none breaks a caller"
+		if out.Breaking > 0 {
+			breaks = report.Grouped(out.Breaking) + " may break callers"
+		}
+		d.Answer = fmt.Sprintf("%s in %s, of which %s.", cli.CountOf(out.Changed, "change"), report.Escape(out.Folder), breaks)
+	}
+	if updated {
+		d.Answer += " The folder is up to date now."
 	}
 	d.Add(in.Summary())
-	others := slices.DeleteFunc(slices.Clone(out.files), func(f artefactFile) bool { return f.Status == fileSame })
-	d.Add(report.TableOf("files", "", out.files, nil).Hidden())
-	table := report.TableOf("files", "", others, []report.Column{
+	others := slices.DeleteFunc(slices.Clone(out.files), func(f artefactFile) bool {
+		return f.Status == fileSame || f.Status == fileDiffers && out.Changed > 0 // the changes say it
+	})
+	would := changesTable(out.changes)
+	would.Title, would.Brief = "What would change", maxListed
+	table := report.TableOf("files", "Files that differ", others, []report.Column{
 		{Key: "file", From: "name", Max: 60},
 		{Key: "status", Words: true},
+		{Key: "evidence", Title: "in", Cell: report.By(func(f *artefactFile) report.Cell {
+			return report.Text(map[bool]string{true: "counts alone", false: "what callers see"}[f.Evidence])
+		})},
 	})
+	table.Brief = maxListed
 	table.Note("Missing: the inputs give it, and it is not in %s. Extra: the manifest there lists it, and the inputs do not give it. Unlisted: it is there, and no manifest lists it; awo did not make it.", report.Escape(out.Folder))
-	would := changesTable(out.changes)
-	would.Title = "What would change"
-	d.Add(table.View(), would)
-	d.Add(report.Paragraph("`awo extract` with the same arguments and --out in place of --check makes the folder what the inputs give."))
+	d.Add(report.TableOf("files", "", out.files, nil).Hidden(), would.IfAny(), table.IfAny().View())
 	return d
 }

@@ -27,7 +27,7 @@ func NewDiff(a *cli.App) *cobra.Command {
 		Use:   "diff OLD NEW",
 		Short: "Compare two sets of meta-tools, and find breaking changes",
 		Long: `Compare the artefacts in two folders that awo extract --out wrote: meta-tools, their
-inputs, calls, bindings and results, the tools that they call, and rules for reading ahead.
+inputs, calls, bindings and results, the tools that they call, and prefetch rules.
 
 Breaking is what those notice who call the meta-tools: one is gone, wants an input that it
 did not, allows less in one, makes other calls, returns something else, or calls a tool that
@@ -64,7 +64,7 @@ type diffFigures struct {
 type setFigures struct {
 	Folder     string `json:"folder"`
 	MetaTools  int    `json:"meta_tools"`
-	TurnsSaved int    `json:"turns_saved"` // upper bound, in order of extraction
+	TurnsSaved int    `json:"turns_saved"` // upper bound, of all together
 	Tools      *int   `json:"tools"`       // that the traces call; null if the artefacts do not say
 }
 
@@ -93,44 +93,56 @@ func compare(j *cli.Job, o diffOptions, args []string) error {
 
 // readSet reads what is compared of the artefacts in a folder.
 func readSet(dir string) (*changes.Set, error) {
-	name := filepath.Join(dir, "metatools.json")
-	metatools, err := readArtefact(name)
+	metatools, err := readArtefact(dir, emit.MetaToolsName)
 	if err != nil {
-		return nil, err
+		if m, made := readManifest(dir); !made || m.makes(emit.MetaToolsName) {
+			return nil, err
+		}
+		metatools = nil // nothing is offered
 	}
-	candidates, err := readArtefact(filepath.Join(dir, emit.CandidatesName))
+	candidates, err := readArtefact(dir, emit.CandidatesName)
 	if err != nil {
-		candidates = nil // older artefacts have none
+		candidates = nil // evidence need not be there
 	}
-	set, err := changes.Parse(metatools, candidates)
-	if err != nil {
-		return nil, diag.New(diag.Pos{File: filepath.ToSlash(name)}, "artefact-unreadable", "these are not meta-tools: %s", err)
+	var rules []byte
+	if _, err := os.Lstat(filepath.Join(dir, stored.Name)); err == nil {
+		if rules, err = readArtefact(dir, stored.Name); err != nil {
+			return nil, err
+		}
 	}
-	name = filepath.Join(dir, stored.Name)
-	if _, err := os.Lstat(name); err != nil {
-		return set, nil
+	return parseSet(dir, metatools, candidates, rules)
+}
+
+// parseSet reads what is compared of artefacts, each of them nil where there is none.
+func parseSet(dir string, metatools, candidates, rules []byte) (*changes.Set, error) {
+	unreadable := func(name, what string, err error) error {
+		return diag.New(diag.Pos{File: filepath.ToSlash(filepath.Join(dir, name))}, "artefact-unreadable", "these are not %s: %s", what, err)
 	}
-	rules, err := readArtefact(name)
-	if err != nil {
-		return nil, err
+	set := &changes.Set{}
+	if metatools != nil {
+		var err error
+		if set, err = changes.Parse(metatools, candidates); err != nil {
+			return nil, unreadable(emit.MetaToolsName, "meta-tools", err)
+		}
 	}
-	if err := set.ReadRules(rules); err != nil {
-		return nil, diag.New(diag.Pos{File: filepath.ToSlash(name)}, "artefact-unreadable", "these are not rules for reading ahead: %s", err)
+	if rules != nil {
+		if err := set.ReadRules(rules); err != nil {
+			return nil, unreadable(stored.Name, "prefetch rules", err)
+		}
 	}
 	return set, nil
 }
 
-// readArtefact reads a file that awo wrote.
-func readArtefact(name string) ([]byte, error) {
-	shown := filepath.ToSlash(name)
+// readArtefact reads a file that awo wrote, by its name in the manifest.
+func readArtefact(dir, name string) ([]byte, error) {
+	shown := filepath.ToSlash(filepath.Join(dir, name))
 	// The folder may be anybody's: a symbolic link does not lead out of it.
-	root, err := os.OpenRoot(filepath.Dir(name))
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, cli.FileProblem(shown, err)
 	}
 	defer root.Close()
-	base := filepath.Base(name)
-	info, err := root.Stat(base)
+	info, err := root.Stat(name)
 	switch {
 	case err != nil:
 		return nil, cli.FileProblem(shown, err)
@@ -139,7 +151,7 @@ func readArtefact(name string) ([]byte, error) {
 	case info.Size() > maxToolsFile:
 		return nil, diag.New(diag.Pos{File: shown}, "file-too-large", "the file has %d bytes, artefacts have at most %d", info.Size(), maxToolsFile)
 	}
-	src, err := root.ReadFile(base)
+	src, err := root.ReadFile(name)
 	if err != nil {
 		return nil, cli.FileProblem(shown, err)
 	}
@@ -188,7 +200,7 @@ func diffAnswer(out difference) string {
 	}
 	text := "Nothing of it breaks."
 	if slices.ContainsFunc(out.changes, func(c changes.Change) bool { return c.Rule != "" }) {
-		text += " Nobody calls a rule for reading ahead, so that no change of one breaks a caller."
+		text += " Nobody calls a prefetch rule, so that no change of one breaks a caller."
 	}
 	return cli.CountOf(len(out.changes), "change") + ". " + text
 }

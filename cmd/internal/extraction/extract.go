@@ -13,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/recommend"
 	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
@@ -25,6 +27,8 @@ import (
 
 // Options are the flags of `awo extract`.
 type Options struct {
+	recommend.Options `mapstructure:",squash"`
+
 	Threshold      int     `mapstructure:"threshold"`
 	Algorithm      string  `mapstructure:"algorithm"`
 	AssumeReads    bool    `mapstructure:"assume-reads"`
@@ -36,13 +40,15 @@ type Options struct {
 	WritePrecision float64 `mapstructure:"write-precision"`
 	Holdout        float64 `mapstructure:"holdout"`
 	Verdict        string  `mapstructure:"verdict"`
-	Objective      string  `mapstructure:"objective"`
+	Fresh          bool    `mapstructure:"fresh"`
 	By             string  `mapstructure:"by"`
 	Prefetch       float64 `mapstructure:"prefetch"`
 	Preset         string  `mapstructure:"preset"`
 	Graph          string  `mapstructure:"tool-graph"`
 	Out            string  `mapstructure:"out"`
 	Check          string  `mapstructure:"check"`
+	Evidence       bool    `mapstructure:"evidence"`
+	Update         bool    `mapstructure:"update"`
 }
 
 // NewExtract returns `awo extract`.
@@ -58,7 +64,7 @@ can have known is refused, and its parts are tried. What can be bound is replaye
 places in the traces; what does not make the recorded calls is left out.
 
 Where no option says what is offered, a back-test decides (--verdict): it may be that
-nothing pays. With --out definitions are written as files, and rules for reading ahead
+nothing pays. With --out definitions are written as files, and prefetch rules
 (prefetch.json). --check writes nothing, and fails if the artefacts in a folder are not what
 the inputs give; what is not given is taken from its manifest. --preset awo follows the
 published algorithm to the letter.
@@ -81,19 +87,25 @@ published algorithm to the letter.
 	AddUse(f)
 	cli.Share(f, "holdout", 0, true, "hold out this `SHARE` of the tasks: compile from the rest, and replay on them too")
 	f.Var(cli.NewChoice("auto", "always", "never"), "verdict", "do what a back-test recommends: auto if no other option says what is offered")
-	f.Var(cli.NewChoice("money", "turns", "time"), "objective", "what the recommendation weighs; money is tokens where most turns have no price")
+	AddWeighed(f)
+	f.Bool("fresh", false, "recommend without regard to what the manifest in --out or --check says was recommended before")
 	AddBy(f)
 	cli.Share(f, "prefetch", learn.DefaultThreshold, true, "with --out, also write rules for reads of which at least this `SHARE` is used; 0 writes none")
 	f.Var(cli.NewChoice("default", "awo"), "preset", "whose conventions are followed")
 	addGraph(f)
 	f.String("out", "", "write the artefacts into this `FOLDER`")
-	f.String("check", "", "write nothing, and fail if the artefacts in this `FOLDER` are not what the inputs give")
+	f.String("check", "", "write nothing, and fail if callers would see that the artefacts in this `FOLDER` are not what the inputs give")
+	f.Bool("evidence", false, "with --check: compare counts, graph and snapshot too")
+	f.Bool("update", false, "with --check: write what the inputs give")
 	return deciding(recalling(cli.Work(a, c, extract), checkedFolder))
 }
 
 func extract(j *cli.Job, o Options, files []string) error {
 	if o.Out != "" && o.Check != "" {
 		return cli.Usagef("--out and --check contradict each other")
+	}
+	if o.Check == "" && (o.Update || o.Evidence) {
+		return cli.Usagef("--update and --evidence go with --check")
 	}
 	meter := j.Meter()
 	in, err := j.Intake(files, trace.Options{})
@@ -107,6 +119,14 @@ func extract(j *cli.Job, o Options, files []string) error {
 	if err != nil {
 		return err
 	}
+	var before recalledManifest
+	if dir := cmp.Or(o.Check, o.Out); dir != "" {
+		before, _ = readManifest(dir)
+	}
+	if !o.Fresh {
+		o.Kept = before.ways()
+	}
+	meter, o.IsFixed = j.Weighing(meter, in.Findings.List())
 	c, err := compileAndChoose(j, mined.Runs, j.Set, meter, &o)
 	if err != nil {
 		return err
@@ -126,15 +146,19 @@ func extract(j *cli.Job, o Options, files []string) error {
 		if err != nil {
 			return err
 		}
-		var before recalledManifest
+		var known []emit.Input
 		if o.Check != "" {
-			before, _ = readManifest(o.Check)
+			known = before.Inputs
 		}
-		from, err := j.Inputs(cmp.Or(o.Check, o.Out), in, before.Inputs)
+		from, err := j.Inputs(cmp.Or(o.Check, o.Out), in, known)
 		if err != nil {
 			return err
 		}
-		results.Found, results.Definitions = foundArtefact(c, from, out), toolDefinitions(c.Merged)
+		from.Ways = c.ways
+		results.Found, results.Definitions, results.Saved = foundArtefact(c, from, out), toolDefinitions(c.Merged), map[*bind.Definition]int{}
+		for i := range c.choice.Chosen {
+			results.Saved[c.choice.Chosen[i].Definition] = c.choice.Chosen[i].TurnsAdded
+		}
 		results.Prefetch = readsAhead(j, j.Set, meter, o, c)
 		out.readsAhead(results.Prefetch)
 		if results.Snapshot, err = inertiaSnapshot(j, in, mined, j.Set); err != nil {
@@ -149,7 +173,11 @@ func extract(j *cli.Job, o Options, files []string) error {
 			if err != nil {
 				return err
 			}
-			return checkArtefacts(j, o.Check, all, in)
+			found, err := checkArtefacts(j, o.Check, all, in, o.Evidence)
+			if err != nil {
+				return err
+			}
+			return o.checked(j, in, found, func() error { return j.WriteArtefacts(o.Check, made, in, from) })
 		}
 		if err := j.WriteArtefacts(o.Out, made, in, from); err != nil {
 			return err
@@ -159,10 +187,38 @@ func extract(j *cli.Job, o Options, files []string) error {
 	switch {
 	case o.Out != "" && (out.Emitted.MetaTools > 0 || len(out.prefetch) > 0):
 		d.Next = []string{j.Then(files, "that they do what was recorded", "verify", o.Out, "{}")}
+		use := "before your servers"
+		if len(out.prefetch) > 0 {
+			use += "; or import prefetch.py"
+		}
+		d.Next = append(d.Next, j.Then(nil, use, "serve", "--servers", "mcp.json", "--tools", o.Out))
 	case out.Emitted.MetaTools > 0:
 		d.Next = []string{j.Then(files, "what is left of it on tasks held out", "backtest", "{}")}
 	}
 	return j.Result(d)
+}
+
+// checked says what --check found, and with --update has the artefacts written.
+func (o *Options) checked(j *cli.Job, in *cli.Intake, found checked, write func() error) error {
+	if o.Update {
+		if err := write(); err != nil {
+			return err
+		}
+	}
+	d := checkDocument(in, found, o.Update)
+	switch {
+	case found.Passed || o.Update:
+		if found.Passed && !o.Update && j.Format != report.FormatJSON {
+			return nil
+		}
+		return j.Result(d)
+	case found.Changed > 0:
+		d.Next = []string{"awo extract --check " + o.Check + " --update # writes it"}
+	}
+	if err := j.Result(d); err != nil {
+		return err
+	}
+	return cli.ErrProblems
 }
 
 // extractionArtefacts gathers what emitters need.

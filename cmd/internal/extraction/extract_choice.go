@@ -57,7 +57,7 @@ func (m *metaTool) choose(t *bind.Definition, c *extractCompilation) {
 	}
 	for i := range c.choice.Chosen {
 		if g := &c.choice.Chosen[i]; g.Definition == t {
-			m.Replay, m.DefinitionTokens, m.Failures = g.Replay, g.Tokens, failuresJSON(&g.Failures)
+			m.Replay, m.DefinitionTokens, m.Failures, m.TurnsSaved = g.Replay, g.Tokens, failuresJSON(&g.Failures), g.TurnsAdded
 			m.use(g.Use)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/agents"
 	"github.com/awo-dev/awo/internal/corpus"
+	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/metatool/compile"
@@ -41,6 +42,13 @@ func AddUse(f *pflag.FlagSet) {
 
 // ByAuto tells apart agents of which there are tasks enough to say something of each.
 const ByAuto = "auto"
+
+// AddWeighed adds the flags that say what a recommendation weighs, with what else an objective
+// may be.
+func AddWeighed(f *pflag.FlagSet, objectives ...string) {
+	f.Var(cli.NewChoice(append([]string{"money", "turns", "time"}, objectives...)...), "objective", "what the recommendation weighs; money is tokens where most turns have no price")
+	f.StringSlice("ways", nil, "recommend one of these `KINDS` (prefetch, meta-tools, both, register), also where it needs more model calls")
+}
 
 // AddBy adds the flag that says whether agents are told apart.
 func AddBy(f *pflag.FlagSet) {
@@ -102,6 +110,7 @@ type extractCompilation struct {
 	served    served
 
 	recommended *recommend.Result // nil if none was asked for
+	ways        []emit.Way        // that are recommended, for the manifest
 	none        bool              // no meta-tool is recommended
 
 	both  bool           // it is recommended to prefetch beside meta-tools, for some agent
@@ -277,7 +286,7 @@ func deciding(c *cobra.Command) *cobra.Command {
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		says := func(name string) bool { return c.Flags().Changed(name) }
-		if !says("verdict") && !says("objective") && slices.ContainsFunc([]string{"threshold", "select", "algorithm", "preset", "max-tools", "min-turns", "batches", "write-precision"}, says) {
+		if !says("verdict") && !says("objective") && !says("ways") && slices.ContainsFunc([]string{"threshold", "select", "algorithm", "preset", "max-tools", "min-turns", "batches", "write-precision"}, says) {
 			if err := c.Flags().Set("verdict", "never"); err != nil {
 				return err
 			}
@@ -309,22 +318,29 @@ func (c *extractCompilation) follow(j *cli.Job, set *rules.Set, meter *cost.Mete
 	if !wanted {
 		return nil
 	}
+	weigh, err := o.Weigh()
+	if err != nil {
+		return err
+	}
 	r, err := backtest.Run(c.train, backtest.Options{
 		Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Choose: o.Choose(candidate.DefaultThreshold, meter, j.Parallel()),
-		Techniques: backtest.ForRecommendation()[:1], Recommend: &backtest.RecommendOptions{Objective: backtest.Objective(o.Objective)},
+		Techniques: backtest.ForRecommendation()[:1], Recommend: weigh,
 		Declared: func() backtest.Declarations { return effects.New(set, true) },
 		Meter:    meter, Seed: j.Seed, Workers: j.Parallel(), AgentTasks: AgentTasks(o.By),
 	})
 	if err != nil || r.Recommendation == nil {
 		return err
 	}
-	c.recommended, c.apart = recommend.Of(r), cli.Map(r.Agents, recommend.AgentOf)
+	c.recommended, c.apart = recommend.Of(r, o.IsFixed), recommend.AgentsOf(r, o.IsFixed)
 	if v := r.Recommendation; v.Unknown != "" || v.TooFew {
 		return nil // too little to say: what could be offered is shown
 	}
+	c.note("", r.Recommendation)
 	if len(r.Agents) > 0 {
+		c.ways = nil
 		for i := range c.plans {
 			p, v := &c.plans[i], r.Agents[i].Recommendation
+			c.note(r.Agents[i].Key(), v)
 			if p.none = v.Way.T == 0; !p.none {
 				p.threshold, p.selection = v.Way.T, v.Objective.Selection()
 			}
@@ -344,4 +360,9 @@ func (c *extractCompilation) follow(j *cli.Job, set *rules.Set, meter *cost.Mete
 		o.Select, o.Threshold = string(r.Recommendation.Objective.Selection()), way.T
 	}
 	return nil
+}
+
+// note keeps for the manifest what is recommended for an agent.
+func (c *extractCompilation) note(agent string, v *backtest.Recommendation) {
+	c.ways = append(c.ways, emit.Way{Agent: agent, Kind: string(v.Way.Kind), P: v.Way.P, T: v.Way.T})
 }

@@ -25,7 +25,7 @@ type extraction struct {
 	curve       []gain
 	assumptions []compile.Assumption // tools taken to read only
 	findings    []cli.Finding
-	prefetch    []stored.Rule // rules for reading ahead
+	prefetch    []stored.Rule // prefetch rules
 }
 
 // figures are those of `awo extract`.
@@ -50,9 +50,9 @@ type metaTool struct {
 	Support     int      `json:"support"`
 	Served      int      `json:"support_served,omitempty"` // of support: where the calls were steps of meta-tools only
 	Occurrences int      `json:"occurrences"`
-	TurnsSaved  int      `json:"turns_saved"`
-	Status      string   `json:"status"` // statusEmitted or statusLeftOut
-	Reason      string   `json:"reason"` // why it was left out
+	TurnsSaved  int      `json:"turns_saved"` // of what is offered: after those chosen before it; else alone, in order of extraction
+	Status      string   `json:"status"`      // statusEmitted or statusLeftOut
+	Reason      string   `json:"reason"`      // why it was left out
 
 	Inputs   []string        `json:"inputs"`   // names, those that may be left out with a ? behind
 	Bindings []boundArgument `json:"bindings"` // by step, then argument

@@ -80,8 +80,8 @@ func metaToolTable(in *cli.Intake, out *extraction, tools []metaTool) *report.Ta
 		{Key: "left_out", Title: "rejected because", Max: 40, Wrap: true, Cell: report.By(leftOutCell), Hide: !refused},
 	})
 	table.Brief = 5
-	table.Note("Saved, in order of extraction: at most %s of %s (%.1f %%). An upper bound: an agent must choose the meta-tool, each step's arguments must be known when it is called, and what it then does may differ from what was recorded.",
-		report.Grouped(out.TurnsSaved), cli.CountOf(out.TurnsBefore, "calling turn")+afterRules(in, out), percentOf(out.TurnsSaved, out.TurnsBefore))
+	table.Note("Turns saved, at most, of %s: of what is offered those that it adds to the others, together %s; of what was rejected what it would save alone. An agent must choose the meta-tool, each step's arguments must be known when it is called, and what it then does may differ from what was recorded.",
+		cli.CountOf(out.Choice.CallingTurns, "calling turn"), report.Grouped(out.Emitted.TurnsSaved))
 	table.NoteIf(out.Input.Expanded > 0, "As steps only: of the trajectories, those in which the calls were made by meta-tools that were served, and never by the agent one by one.")
 	table.Note("Exact in replay: of the places in these traces where it would save a turn, those where it made the recorded calls.")
 	return table
@@ -102,7 +102,7 @@ func extractionAnswer(o Options, out *extraction) string {
 		return fmt.Sprintf("No meta-tool is offered: each of %s was rejected.", cli.CountOf(len(out.metaTools), "candidate"))
 	}
 	return fmt.Sprintf("%s offered: used wherever they fit, these traces would have had at most %s of %s fewer (%.1f %%).",
-		isAre(out.Emitted.MetaTools), report.Grouped(out.Emitted.TurnsSaved), cli.CountOf(out.TurnsBefore, "calling turn"), percentOf(out.Emitted.TurnsSaved, out.TurnsBefore))
+		isAre(out.Emitted.MetaTools), report.Grouped(out.Emitted.TurnsSaved), cli.CountOf(out.Choice.CallingTurns, "calling turn"), percentOf(out.Emitted.TurnsSaved, out.Choice.CallingTurns))
 }
 
 func isAre(n int) string {
@@ -153,14 +153,6 @@ func stepsInWords(m *metaTool) []string {
 		}
 	}
 	return words
-}
-
-// afterRules says why fewer turns are compiled than came in.
-func afterRules(in *cli.Intake, out *extraction) string {
-	if out.TurnsBefore == in.Tally.CallingTurns {
-		return ""
-	}
-	return " that the rules leave"
 }
 
 func percentOf(part, whole int) float64 {

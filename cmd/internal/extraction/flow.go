@@ -147,7 +147,7 @@ func flowCards(c *extractCompilation, out *extraction) report.Gallery {
 	return cards
 }
 
-// readCards draws rules for reading ahead.
+// readCards draws prefetch rules.
 func readCards(rules []stored.Rule) report.Gallery {
 	var cards report.Gallery
 	for i := range rules {

@@ -24,7 +24,7 @@ import (
 	"github.com/awo-dev/awo/rules"
 )
 
-// readsAhead returns the rules for reading ahead that a back-test would follow; nil where
+// readsAhead returns the prefetch rules that a back-test would follow; nil where
 // none are asked for.
 func readsAhead(j *cli.Job, set *rules.Set, meter *cost.Meter, o Options, c *extractCompilation) *stored.File {
 	if c.reads == nil {
@@ -65,7 +65,7 @@ func readsOptions(j *cli.Job, set *rules.Set, meter *cost.Meter, o *Options) bac
 	}
 }
 
-// beside returns the rules for reading ahead beside which meta-tools are chosen for an
+// beside returns the prefetch rules beside which meta-tools are chosen for an
 // agent: those of a verdict that is both; nil for none.
 func (c *extractCompilation) beside(agent int) *prefetch.Set {
 	if c.reads == nil || c.reads[agent] == nil {
@@ -74,14 +74,14 @@ func (c *extractCompilation) beside(agent int) *prefetch.Set {
 	return &c.reads[agent].Set
 }
 
-// readsAhead notes rules for reading ahead as they are written; f is nil for none.
+// readsAhead notes prefetch rules as they are written; f is nil for none.
 func (out *extraction) readsAhead(f *stored.File) {
 	if f != nil {
 		out.Prefetch, out.prefetch = stat.Known(f.Threshold), f.Document().Rules
 	}
 }
 
-// prefetchTable lists rules for reading ahead.
+// prefetchTable lists prefetch rules.
 func prefetchTable(rules []stored.Rule) *report.Table {
 	table := report.TableOf("prefetch", "Reads that usually follow from an answer or a message", rules, []report.Column{
 		{Key: "id", Title: "name", Max: 60},
@@ -154,7 +154,7 @@ func conditionWords(r *stored.Rule) string {
 	return words
 }
 
-// readPrefetch reads the rules for reading ahead in a folder, nil where there are none.
+// readPrefetch reads the prefetch rules in a folder, nil where there are none.
 func readPrefetch(dir string) (*stored.File, error) {
 	file, err := prefetchFile(dir)
 	if file == nil || err != nil {
@@ -169,7 +169,7 @@ func prefetchFile(dir string) (*count.Artefact, error) {
 	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) || err != nil && !isFolder(dir) {
 		return nil, nil
 	}
-	src, err := readArtefact(name)
+	src, err := readArtefact(dir, stored.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// prefetchFigures say how often rules for reading ahead are used in the traces.
+// prefetchFigures say how often prefetch rules are used in the traces.
 type prefetchFigures struct {
 	Threshold float64 `json:"threshold"` // of P(use), from the file
 	Failed    int     `json:"failed"`    // rules whose P(use) is below the threshold
@@ -279,7 +279,7 @@ func (out *verification) readsTable() *report.Table {
 	return table.IfAny()
 }
 
-// storedRules returns the rules for reading ahead in a folder as they are written.
+// storedRules returns the prefetch rules in a folder as they are written.
 func storedRules(dir string) ([]stored.Rule, error) {
 	f, err := readPrefetch(dir)
 	if err != nil || f == nil {
@@ -288,7 +288,7 @@ func storedRules(dir string) ([]stored.Rule, error) {
 	return f.Document().Rules, nil
 }
 
-// whyRule says what a rule for reading ahead does, and what that rests on.
+// whyRule says what a prefetch rule does, and what that rests on.
 func whyRule(d *report.Document, one []stored.Rule) {
 	r := &one[0]
 	d.Title = r.ID

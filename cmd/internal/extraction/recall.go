@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/trace"
@@ -194,7 +195,7 @@ func below(path string) (string, bool) {
 // readManifest reads the manifest in a folder, false if there is none that can be
 // read.
 func readManifest(dir string) (m recalledManifest, ok bool) {
-	src, err := readArtefact(filepath.Join(dir, emit.ManifestName))
+	src, err := readArtefact(dir, emit.ManifestName)
 	if err != nil || json.Unmarshal(src, &m) != nil || m.Schema != emit.ManifestSchema && m.Schema != emit.ManifestBefore {
 		return recalledManifest{}, false
 	}
@@ -206,7 +207,22 @@ type recalledManifest struct {
 	Schema  string                     `json:"schema"`
 	Options map[string]json.RawMessage `json:"options"`
 	Inputs  []emit.Input               `json:"inputs"`
+	Ways    []emit.Way                 `json:"ways"`
 	Files   []emit.Artefact            `json:"files"`
+}
+
+// makes reports whether a file is one of those that the manifest lists.
+func (m recalledManifest) makes(name string) bool {
+	return slices.ContainsFunc(m.Files, func(f emit.Artefact) bool { return f.Name == name })
+}
+
+// ways returns what was recommended, by the key of the agent.
+func (m recalledManifest) ways() map[string]backtest.Way {
+	out := map[string]backtest.Way{}
+	for _, w := range m.Ways {
+		out[w.Agent] = backtest.Way{Kind: backtest.Kind(w.Kind), P: w.P, T: w.T}
+	}
+	return out
 }
 
 func manifestOf(dir string) string { return filepath.ToSlash(filepath.Join(dir, emit.ManifestName)) }

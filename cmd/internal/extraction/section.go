@@ -15,10 +15,10 @@ import (
 	"github.com/awo-dev/awo/rules"
 )
 
-// cardsShown is how many meta-tools, and how many rules for reading ahead, a page draws.
+// cardsShown is how many meta-tools, and how many prefetch rules, a page draws.
 const cardsShown = 12
 
-// Section returns what a report shows of the meta-tools and the rules for reading ahead
+// Section returns what a report shows of the meta-tools and the prefetch rules
 // that `awo extract` would write: pictures of them with their evidence. v is the verdict
 // of a back-test on the same traces, nil if there was none. runs are what
 // is mined of in.

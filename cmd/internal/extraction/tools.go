@@ -59,7 +59,7 @@ func ToolsFile(j *cli.Job, name string) (*count.Artefact, error) {
 }
 
 // Counted reads what a summary can count of a folder of artefacts, or of a file of
-// meta-tools: the meta-tools, and rules for reading ahead, which only a folder has. One of
+// meta-tools: the meta-tools, and prefetch rules, which only a folder has. One of
 // them may be nil, of a folder that holds the other.
 func Counted(j *cli.Job, name string) (tools, ahead *count.Artefact, err error) {
 	if ahead, err = prefetchFile(name); err != nil {

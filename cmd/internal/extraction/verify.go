@@ -34,17 +34,17 @@ type verifyOptions struct {
 func NewVerify(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify DIR FILES...",
-		Short: "Replay meta-tools and rules for reading ahead in traces",
+		Short: "Replay meta-tools and prefetch rules in traces",
 		Long: `Run every meta-tool in DIR (or in a file of the kind metatools.arazzo.yaml) at every
 place where a trajectory made its calls one by one. Calls answer what they did then; no tool
 is called. A replay is exact if every step made the recorded calls with the recorded
-arguments. Of rules for reading ahead it is counted how often they are used.
+arguments. Of prefetch rules it is counted how often they are used.
 
 FILES may all be summaries in which the same meta-tools and rules were counted (awo
 summarize --tools), under the same --rules.
 
 The exit code is 1 if a meta-tool is exact at less than --min-agreement of its places, or if
-a rule for reading ahead is used less often than the threshold in its file. What does not
+a prefetch rule is used less often than the threshold in its file. What does not
 occur is reported, and passes.
 
 ` + cli.FilesHelp,
@@ -77,7 +77,7 @@ type verifyFigures struct {
 	Input        cli.InputJSON    `json:"input"`
 	MinAgreement float64          `json:"min_agreement"`
 	Failed       int              `json:"failed"`   // meta-tools below min_agreement
-	Prefetch     *prefetchFigures `json:"prefetch"` // null if the folder holds no rules for reading ahead
+	Prefetch     *prefetchFigures `json:"prefetch"` // null if the folder holds no prefetch rules
 }
 
 type verifiedTool struct {
@@ -244,7 +244,7 @@ func (out *verification) toolsTable() *report.Table {
 		{Key: "exact"},
 		{Key: "agreement", Title: "share", Share: true, Range: "95 %"},
 		{Key: "inputs_known", Title: "inputs known"},
-		{Key: "turns_saved", Title: "turns saved"},
+		{Key: "turns_saved", Title: "turns alone"},
 		{Key: "extra_reads_mean", Title: "extra reads", Digits: 2},
 		{Key: "verdict", Cell: report.By(func(t *verifiedTool) report.Cell {
 			switch {
@@ -257,7 +257,7 @@ func (out *verification) toolsTable() *report.Table {
 		})},
 	})
 	table.Note("A place is where a trajectory made the calls one by one, none failed, and one call would have saved a turn; exact means that the replay made the recorded calls. The interval assumes independence and is too narrow.")
-	table.Note("Turns saved are those of exact places whose inputs were known before the first call, each meta-tool for itself: upper bounds, because places of several meta-tools overlap, and an agent must choose the meta-tool.")
+	table.Note("Turns alone: those that each meta-tool would have saved without the others, at exact places whose inputs were known before the first call.")
 	missing := 0
 	for i := range out.tools {
 		missing += out.tools[i].NotComparable
@@ -272,15 +272,15 @@ func (out *verification) answer() string {
 	case out.occurrences() == 0 && len(out.tools)+len(out.reads) > 0:
 		return "Nothing was verified: no meta-tool and no prefetch rule occurs in these traces."
 	case len(out.tools) == 0 && len(out.reads) > 0:
-		rules := cli.CountOf(len(out.reads), "rule") + " for reading ahead"
+		rules := cli.CountOf(len(out.reads), "rule") + " for prefetch"
 		if out.Prefetch.Failed > 0 {
 			return fmt.Sprintf("%d of %s FAILED: what they read is used with less than the probability %.3g.", out.Prefetch.Failed, rules, out.Prefetch.Threshold)
 		}
 		return fmt.Sprintf("None of %s failed; there is no meta-tool to replay.", rules)
 	case out.Prefetch != nil && out.Prefetch.Failed > 0:
-		return fmt.Sprintf("%d of %s FAILED, and %d of the rules for reading ahead.", out.Failed, cli.CountOf(len(out.tools), "meta-tool"), out.Prefetch.Failed)
+		return fmt.Sprintf("%d of %s FAILED, and %d of the prefetch rules.", out.Failed, cli.CountOf(len(out.tools), "meta-tool"), out.Prefetch.Failed)
 	case len(out.tools) == 0:
-		return "There is no meta-tool to replay."
+		return "There is nothing to verify: neither a meta-tool nor a prefetch rule is offered here."
 	case out.Failed > 0:
 		return fmt.Sprintf("%d of %s FAILED: exact at less than %.1f %% of the places where agents made their calls.", out.Failed, cli.CountOf(len(out.tools), "meta-tool"), 100*out.MinAgreement)
 	}
@@ -300,6 +300,9 @@ type verifying struct {
 
 func (v *verifying) read(j *cli.Job) (err error) {
 	if v.toolsFile, v.aheadFile, err = Counted(j, v.dir); err != nil {
+		if m, made := readManifest(v.dir); made && !m.makes(arazzo.File) {
+			return nil // nothing is offered
+		}
 		return err
 	}
 	if v.aheadFile != nil {
@@ -324,8 +327,13 @@ func (v *verifying) counters() (*replay.Verifier, *learn.Measure) {
 
 // stored is `awo verify` of summaries in which the same artefacts were counted.
 func (v *verifying) stored(j *cli.Job, o verifyOptions, files []string) error {
-	option, value := "tools", v.toolsFile.Choice()
-	if v.toolsFile == nil {
+	if v.toolsFile == nil && v.aheadFile == nil {
+		return cli.Usagef("%s offers neither meta-tools nor prefetch rules, so that no summary counts them", v.dir)
+	}
+	option, value := "tools", ""
+	if v.toolsFile != nil {
+		value = v.toolsFile.Choice()
+	} else {
 		option, value = count.PrefetchChoice, v.aheadFile.Choice()
 	}
 	sum, err := j.Recounted(files, option, value)
@@ -338,15 +346,15 @@ func (v *verifying) stored(j *cli.Job, o verifyOptions, files []string) error {
 	case measure == nil:
 	case was == "":
 		measure = nil
-		why = "these summaries were counted without the rules for reading ahead: `awo summarize --tools " + v.dir + "` counts them"
+		why = "these summaries were counted without the prefetch rules: `awo summarize --tools " + v.dir + "` counts them"
 	case was != v.aheadFile.Choice():
-		return cli.Usagef("%s: the summary was counted with other rules for reading ahead (%s) than these (%s)", files[0], was, v.aheadFile.Choice())
+		return cli.Usagef("%s: the summary was counted with other prefetch rules (%s) than these (%s)", files[0], was, v.aheadFile.Choice())
 	}
 	if !verifier.Restore(sum.Sum, sum.Sums) {
 		return diag.New(diag.Pos{File: files[0]}, summary.CodeCorrupt, "the counts of meta-tools contradict each other")
 	}
 	if measure != nil && !measure.Restore(sum.Sum, sum.TaskSums) {
-		return diag.New(diag.Pos{File: files[0]}, summary.CodeCorrupt, "the counts of rules for reading ahead contradict each other")
+		return diag.New(diag.Pos{File: files[0]}, summary.CodeCorrupt, "the counts of prefetch rules contradict each other")
 	}
 	in := j.StoredIntake(sum, len(files))
 	in.Needs = []string{completeness.CapabilityTurns, completeness.CapabilityDataflow}

@@ -24,10 +24,10 @@ import (
 func NewWhy(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "why DIR [NAME | TOOL TOOL ... [FILES...]]",
-		Short: "Explain a meta-tool or a rule for reading ahead, or why there is none",
+		Short: "Explain a meta-tool or a prefetch rule, or why there is none",
 		Long: `Explain what awo extract --out found: where it occurs, why the chain ends there, where
 every argument comes from, and why what was left out cannot be offered. Without NAME all that
-was found is listed. NAME may be a rule for reading ahead. No value is shown.
+was found is listed. NAME may be a prefetch rule. No value is shown.
 
 With two names of tools or more it explains why their calls in a row are no meta-tool. What
 DIR does not say is found out from the traces: FILES, or those that its manifest names, with
@@ -164,7 +164,7 @@ func drawTool(j *cli.Job, dir, name, file string) error {
 // readCandidates reads what was found, from a folder that `awo extract --out` wrote.
 func readCandidates(dir string) (found emit.CandidatesJSON, err error) {
 	name := filepath.Join(dir, emit.CandidatesName)
-	src, err := readArtefact(name)
+	src, err := readArtefact(dir, emit.CandidatesName)
 	if err != nil {
 		return found, err
 	}
@@ -234,7 +234,7 @@ func whyList(d *report.Document, f whyFigures, candidates []emit.CandidateJSON, 
 		{Key: "reason", Title: "rejected because", Max: 40, Wrap: true},
 		{Key: "ending", Title: "ends because", Max: 64, Wrap: true, Cell: report.By(func(c *emit.CandidateJSON) report.Cell { return report.Name(endingWords(c, f.Threshold)) })},
 	})
-	table.Note("Turns saved are upper bounds, in order of extraction. `awo why %s NAME` says where each occurs and where its arguments come from.", f.Folder)
+	table.Note("Turns saved, at most: of what is offered those that it adds to the others, of what was rejected what it would save alone. `awo why %s NAME` says where each occurs and where its arguments come from.", f.Folder)
 	d.Add(table.IfAny(), prefetchTable(rules))
 }
 

@@ -24,6 +24,7 @@ type Figures struct {
 	Label     string                    `json:"label"`     // in words
 	Objective string                    `json:"objective"` // money, tokens, turns or time
 	Kept      bool                      `json:"kept"`      // from the manifest
+	Caching   string                    `json:"caching"`   // recorded, or fixed: weighed as if prompt caching were on
 	Decided   bool                      `json:"decided"`   // one kind is chosen in at least 70 % of the resamples
 	Tied      []string                  `json:"tied"`      // the kinds of at least 30 % of them, where none is decided
 	SameBill  bool                      `json:"same_bill"` // no measurable change of the bill, but fewer calling turns
@@ -53,14 +54,50 @@ type Result struct {
 	result *backtest.Result
 }
 
-// Of returns the recommendation of a back-test, nil if none was asked for.
-func Of(r *backtest.Result) *Result {
+// Options say what a back-test recommends by.
+type Options struct {
+	Objective string                  `mapstructure:"objective"`
+	Ways      []string                `mapstructure:"ways"` // kinds, as --ways names them
+	Kept      map[string]backtest.Way `mapstructure:"-"`    // what was recommended before, by agent
+	IsFixed   bool                    `mapstructure:"-"`    // prompt caching is taken to be on
+}
+
+// waysNamed are the kinds as --ways names them.
+var waysNamed = map[string]backtest.Kind{"prefetch": backtest.OnlyPrefetch, "meta-tools": backtest.OnlyMetaTools, "both": backtest.Both, "register": backtest.WithRegistration}
+
+// Arguments are the flags that a command repeats to recommend the same.
+func (o *Options) Arguments() (args []string) {
+	if o.Objective != string(backtest.ObjectiveMoney) {
+		args = append(args, "--objective", o.Objective)
+	}
+	if len(o.Ways) > 0 {
+		args = append(args, "--ways", strings.Join(o.Ways, ","))
+	}
+	return args
+}
+
+// Weigh returns the options for the back-test.
+func (o *Options) Weigh() (*backtest.RecommendOptions, error) {
+	out := &backtest.RecommendOptions{Objective: backtest.Objective(o.Objective), Kept: o.Kept}
+	for _, name := range o.Ways {
+		kind, known := waysNamed[name]
+		if !known {
+			return nil, cli.Usagef("--ways: %q is none of prefetch, meta-tools, both and register", name)
+		}
+		out.Kinds = append(out.Kinds, kind)
+	}
+	return out, nil
+}
+
+// Of returns the recommendation of a back-test, nil if none was asked for. IsFixed says that
+// it was weighed as if prompt caching were on.
+func Of(r *backtest.Result, isFixed bool) *Result {
 	v := r.Recommendation
 	if v == nil {
 		return nil
 	}
 	out := &Result{from: v, result: r, Figures: Figures{
-		Way: v.Way, Label: label(v.Way), Objective: string(v.Objective), Kept: v.Kept, Decided: v.Decided, SameBill: v.SameBill, Resamples: v.Chosen, Tasks: v.Tasks, Agents: max(len(r.Agents), 1),
+		Way: v.Way, Label: label(v.Way), Objective: string(v.Objective), Kept: v.Kept, Caching: map[bool]string{false: "recorded", true: "fixed"}[isFixed], Decided: v.Decided, SameBill: v.SameBill, Resamples: v.Chosen, Tasks: v.Tasks, Agents: max(len(r.Agents), 1),
 	}}
 	for _, kind := range v.Tied {
 		out.Tied = append(out.Tied, string(kind))
@@ -128,7 +165,18 @@ func label(w backtest.Way) string {
 	case backtest.Both:
 		return fmt.Sprintf("prefetch reads of which %.0f %% are used, and meta-tools that %d trajectories follow", 100*w.P, w.T)
 	case backtest.WithRegistration:
-		return "register tools when they are needed"
+		rest := backtest.Way{P: w.P, T: w.T}
+		switch {
+		case w.P > 0 && w.T > 0:
+			rest.Kind = backtest.Both
+		case w.P > 0:
+			rest.Kind = backtest.OnlyPrefetch
+		case w.T > 0:
+			rest.Kind = backtest.OnlyMetaTools
+		default:
+			return "register tools when they are needed"
+		}
+		return "register tools when they are needed, " + label(rest)
 	}
 	return "nothing"
 }
@@ -237,6 +285,7 @@ func (r *Result) Table() *report.Table {
 		{Key: "model_seconds", Title: "model seconds", Digits: report.Whole, Hide: !time, Rank: 3},
 	})
 	table.NoteIf(len(r.Rows) > 0, "Of %s; negative is more than before. Each way was compiled from and tested on five deals of folds. The row recommended is what choosing comes to on tasks that the choice did not see.", r.whole())
+	table.NoteIf(r.Caching == "fixed", "Prompt caching is off or broken (see the findings): what a way saves is counted as if that were fixed first; --caching recorded undoes it.")
 	return table.IfAny()
 }
 
@@ -262,13 +311,20 @@ type Agent struct {
 	Saves        *Row     `json:"saves"` // the row recommended
 }
 
-// AgentOf returns what a back-test says of an agent.
-func AgentOf(a *backtest.AgentResult) Agent {
+// AgentsOf returns what a back-test says of each of several agents.
+func AgentsOf(r *backtest.Result, isFixed bool) (out []Agent) {
+	for i := range r.Agents {
+		out = append(out, agentOf(&r.Agents[i], isFixed))
+	}
+	return out
+}
+
+func agentOf(a *backtest.AgentResult, isFixed bool) Agent {
 	out := Agent{
 		Names: append([]string{}, a.Names...), Tools: append([]string{}, a.Tools...), Rest: a.Rest,
 		Trajectories: a.Result.Trajectories, Tasks: a.TestTasks,
 	}
-	if r := Of(a.Result); r != nil {
+	if r := Of(a.Result, isFixed); r != nil {
 		out.Recommended = &r.Figures
 		if len(r.Rows) > 0 {
 			out.Saves = &r.Rows[len(r.Rows)-1]

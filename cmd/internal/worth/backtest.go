@@ -10,6 +10,7 @@ import (
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/extraction"
+	"github.com/awo-dev/awo/cmd/internal/recommend"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/corpus"
@@ -22,6 +23,8 @@ import (
 
 // BacktestOptions are the flags of `awo backtest`.
 type BacktestOptions struct {
+	recommend.Options `mapstructure:",squash"`
+
 	Split          string   `mapstructure:"split"`
 	Folds          int      `mapstructure:"folds"`
 	TestShare      float64  `mapstructure:"test-share"`
@@ -32,7 +35,6 @@ type BacktestOptions struct {
 	MinTurns       int      `mapstructure:"min-turns"`
 	Batches        bool     `mapstructure:"batches"`
 	WritePrecision float64  `mapstructure:"write-precision"`
-	Objective      string   `mapstructure:"objective"`
 	Techniques     []string `mapstructure:"techniques"`
 	By             string   `mapstructure:"by"`
 	Plots          string   `mapstructure:"plots"`
@@ -42,7 +44,7 @@ type BacktestOptions struct {
 func UsualBacktest() BacktestOptions {
 	return BacktestOptions{
 		Split: string(backtest.SplitAuto), Folds: backtest.DefaultFolds, TestShare: backtest.DefaultShare,
-		Threshold: candidate.DefaultThreshold, AssumeReads: true, Select: string(backtest.SelectTurns), WritePrecision: backtest.DefaultWritePrecision, Objective: string(backtest.ObjectiveMoney), By: extraction.ByAuto,
+		Threshold: candidate.DefaultThreshold, AssumeReads: true, Select: string(backtest.SelectTurns), WritePrecision: backtest.DefaultWritePrecision, Options: recommend.Options{Objective: string(backtest.ObjectiveMoney)}, By: extraction.ByAuto,
 	}
 }
 
@@ -78,7 +80,7 @@ Agents that see other tools are compiled and tested apart (--by), and then added
 	f.Var(cli.NewChoice("turns", "net", "all"), "select", "which meta-tools are offered, as in awo extract")
 	cli.Count(f, "max-tools", 0, 0, "offer at most this many meta-tools; 0 means no limit")
 	extraction.AddUse(f)
-	f.Var(cli.NewChoice("money", "turns", "time", "none"), "objective", "what the recommendation weighs; money is tokens where most turns have no price, none gives none")
+	extraction.AddWeighed(f, "none")
 	extraction.AddBy(f)
 	f.StringSlice("techniques", nil, "measure only these techniques; none is always there")
 	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PNG")
@@ -148,7 +150,7 @@ func backTest(j *cli.Job, o BacktestOptions, files []string) error {
 	if out.Recommendation != nil && out.Recommendation.Kind == backtest.Nothing {
 		d.Next = []string{j.Then(files, "what is wrong, and what to do about it", "findings", "{}")}
 	} else {
-		d.Next = []string{j.Then(files, "what is recommended, written for an agent", "extract", "{}", "--out", "tools")}
+		d.Next = []string{j.Then(files, "what is recommended, written for an agent", append([]string{"extract", "{}", "--out", "tools"}, o.Arguments()...)...)}
 	}
 	return j.Result(d)
 }
@@ -159,6 +161,7 @@ func BackTest(j *cli.Job, in *cli.Intake, runs []*corpus.Run, set *rules.Set, me
 	if err != nil {
 		return nil, err
 	}
+	meter, o.IsFixed = j.Weighing(meter, in.Findings.List())
 	shared := extraction.Options{AssumeReads: o.AssumeReads, Select: o.Select, MaxTools: o.MaxTools, MinTurns: o.MinTurns, Batches: o.Batches, WritePrecision: o.WritePrecision}
 	options := backtest.Options{
 		Rules: set, Compile: shared.Compiler(o.Threshold, j.Parallel()), Choose: shared.Choose(o.Threshold, meter, j.Parallel()),
@@ -174,7 +177,9 @@ func BackTest(j *cli.Job, in *cli.Intake, runs []*corpus.Run, set *rules.Set, me
 		},
 	}
 	if o.Objective != "none" {
-		options.Recommend = &backtest.RecommendOptions{Objective: backtest.Objective(o.Objective)}
+		if options.Recommend, err = o.Weigh(); err != nil {
+			return nil, err
+		}
 	}
 	f := &BacktestFindings{options: o}
 	if f.result, err = backtest.Run(runs, options); err != nil {

@@ -123,7 +123,7 @@ func (f *BacktestFindings) Backtest(in *cli.Intake) Backtest {
 	out := Backtest{
 		BacktestFigures: BacktestFigures{Input: in.JSON(), Split: splitFigures{string(r.By), r.Folds, r.TrainTasks, r.TestTasks, r.Trajectories, r.Unused}, Unknown: f.unknown()},
 		Techniques:      cli.Map(r.Techniques, f.technique), Interactions: cli.Map(r.Interactions, f.interaction),
-		Agents: cli.Map(r.Agents, recommend.AgentOf), Recommended: recommend.Of(r),
+		Agents: recommend.AgentsOf(r, f.options.IsFixed), Recommended: recommend.Of(r, f.options.IsFixed),
 	}
 	if out.Recommended != nil {
 		out.Recommendation = &out.Recommended.Figures
