@@ -113,13 +113,37 @@ type Record struct {
 
 // At returns the position of the byte at offset i of the record.
 func (r Record) At(i int) diag.Pos {
+	p := Positions{Record: r}
+	return p.At(i)
+}
+
+// Positions gives the positions of many bytes of a record: of each it passes over those
+// behind the one before. The zero value of its other members is its start.
+type Positions struct {
+	Record Record
+	passed int // bytes in which lines were counted
+	lines  int // that end among these
+	begin  int // of the last line
+	looked int // bytes that were looked at in all
+}
+
+// At is Record.At. It looks at the whole record again only where i is before the last one.
+func (p *Positions) At(i int) diag.Pos {
+	r := &p.Record
 	i = max(0, min(i, len(r.Data)))
-	before := r.Data[:i]
-	line := bytes.Count(before, []byte{'\n'})
-	if line == 0 {
+	if i < p.passed {
+		p.passed, p.lines, p.begin = 0, 0, 0
+	}
+	news := r.Data[p.passed:i]
+	if last := bytes.LastIndexByte(news, '\n'); last >= 0 {
+		p.lines, p.begin = p.lines+bytes.Count(news, []byte{'\n'}), p.passed+last+1
+	}
+	p.looked += len(news)
+	p.passed = i
+	if p.lines == 0 {
 		return diag.Pos{File: r.File, Line: r.Line, Col: max(r.Col, 1) + i}
 	}
-	return diag.Pos{File: r.File, Line: r.Line + line, Col: i - bytes.LastIndexByte(before, '\n')}
+	return diag.Pos{File: r.File, Line: r.Line + p.lines, Col: i - p.begin + 1}
 }
 
 // Pos returns the position of the record's first byte.

@@ -78,6 +78,9 @@ var cases = []hostileCase{
 	{"link-spans", "spans without a meaning, one below the other, with a call at the end", 100_000, func(n int) []byte {
 		return spans(n, func(i int) span { return span{kind: []string{"link", "tool"}[i/(n-1)], parent: i - 1, at: i} })
 	}},
+	{"one-record", "spans of one record", 60_000, func(n int) []byte {
+		return oneRecord(spans(n, func(i int) span { return span{kind: []string{"chat", "tool"}[i%2], parent: -1 + min(i, 1), at: i} }))
+	}},
 	{"one-time", "spans of one time", 100_000, func(n int) []byte {
 		return spans(n, func(i int) span { return span{kind: []string{"chat", "tool"}[i%2], parent: -1 + min(i, 1)} })
 	}},

@@ -58,6 +58,16 @@ func spans(n int, of func(i int) span) []byte {
 	return out.Bytes()
 }
 
+// oneRecord returns the spans of several records as one.
+func oneRecord(lines []byte) []byte {
+	const head, tail = `{"resourceSpans":[`, "]}"
+	var all []string
+	for line := range strings.Lines(string(lines)) {
+		all = append(all, strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), head), tail))
+	}
+	return []byte(head + strings.Join(all, ",") + tail + "\n")
+}
+
 // at is the time number i of a trace.
 func at(i int) string {
 	return time.Date(2026, 1, 2, 10, 0, 0, i*1000, time.UTC).Format(time.RFC3339Nano)

@@ -236,6 +236,7 @@ func otlpService(raw []byte) (service string) {
 func decodeOTLP(r trace.Record) ([]trace.Fragment, error) {
 	c := jsonscan.New(r.Data)
 	var out []trace.Fragment
+	positions := trace.Positions{Record: r} // a record may hold all spans of a day
 	visit := func(service string, data []byte, log bool, offset int) {
 		h := readOTLPHead(data)
 		if h.trace == "" {
@@ -267,7 +268,7 @@ func decodeOTLP(r trace.Record) ([]trace.Fragment, error) {
 			at = h.at.UnixNano()
 		}
 		key, aliases := spantree.SpanKeys(h.trace, h.conversation)
-		out = append(out, trace.Fragment{Key: key, Aliases: aliases, Order: at, Data: part, Pos: r.At(offset)})
+		out = append(out, trace.Fragment{Key: key, Aliases: aliases, Order: at, Data: part, Pos: positions.At(offset)})
 	}
 	found := eachOTLP(&c, visit)
 	if !found { // a resource alone
