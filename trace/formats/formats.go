@@ -42,6 +42,8 @@ var All = []trace.Format{
 	maps.Format("swe-agent"),
 	maps.Format("toolbench"),
 	maps.Format("tau2"),
+	maps.Format("autotool"),
+	maps.Format("who-and-when"),
 	maps.Format("tau-bench"),
 	maps.Format("openhands"),
 	maps.Format("managed-agents"),

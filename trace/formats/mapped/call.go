@@ -36,6 +36,19 @@ func (r *reading) call(m *rule, c []byte) build.Item {
 	return it
 }
 
+// predicted adds a call that a predictor made, in no turn.
+func (r *reading) predicted(m *rule, e []byte, s sessionlog.Said) {
+	b, it := r.Builder, r.call(m, e)
+	if len(it.Tool) == 0 {
+		b.Anomaly(build.CodeCallUnnamed, 1)
+		return
+	}
+	c := b.CallOutsideTurns(b.Text(it.ID), b.Names.Intern(it.Tool), it.Value, trace.OriginInertial)
+	c.Start, c.End, c.Status, c.Error = s.At, s.End, it.Status, it.Err
+	c.Result, c.HasResult = it.Result, it.Answered
+	r.InTurn = false
+}
+
 // arguments returns the arguments of a call, without those that are the program's own: the
 // call has them as members, too.
 func (r *reading) arguments(m *rule, c []byte) trace.Raw {
@@ -155,7 +168,7 @@ func (r *reading) ended(m *rule, v []byte, answered bool) (status trace.Status, 
 		}
 	}
 	if code := r.first(m.at[fExit], v); code != nil {
-		status = build.StatusOf(string(code) == "0")
+		status = build.StatusOf(textOf(code) == "0")
 	}
 	if m.at[fError] == nil {
 		return status, err

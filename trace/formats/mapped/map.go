@@ -193,6 +193,7 @@ const (
 	speakerAround // what a command printed, where one waits, else the user, and later the program
 	speakerNote   // what is told later of a response, or of a call
 	speakerMaybe  // a span that is a call if the model called a tool of its name
+	speakerGuess  // a predictor, in place of the model
 )
 
 // speakerNames are what roles are mapped to.
@@ -200,6 +201,7 @@ var speakerNames = map[string]speaker{
 	"user": speakerUser, "system": speakerSystem, "assistant": speakerModel, "tool": speakerTool, "ignore": speakerNobody,
 	"header": speakerHeader, "step": speakerStep, "call": speakerCall, "counts": speakerCounts, "ask": speakerAsk,
 	"done": speakerDone, "total": speakerTotal, "break": speakerBreak, "agent": speakerAgent, "maybe": speakerMaybe, "first": speakerFirst, "note": speakerNote, "environment": speakerAround,
+	"predicted": speakerGuess,
 }
 
 // The token counts of a response.

@@ -334,6 +334,8 @@ func (r *reading) event(e []byte, depth int) {
 		r.response(m, e, text, s)
 	case speakerNote:
 		r.note(m, e, s)
+	case speakerGuess:
+		r.predicted(m, e, s)
 	case speakerAround:
 		r.around(m, e, text, s)
 	case speakerHeader:
