@@ -16,7 +16,9 @@ import (
 )
 
 // inspectOptions are the flags of `awo inspect`.
-type inspectOptions struct{}
+type inspectOptions struct {
+	DraftMap bool `mapstructure:"draft-map"`
+}
 
 func newInspect(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
@@ -41,6 +43,7 @@ map with which --map reads such files.
 		GroupID: cli.GroupLook,
 	}
 	cli.Uses(c, cli.UseTraces, cli.UseRules)
+	c.Flags().Bool("draft-map", false, "print the draft of a map for the first file, whatever its format")
 	return cli.Work(a, c, inspect)
 }
 
@@ -65,10 +68,13 @@ func inspect(j *cli.Job, o inspectOptions, files []string) error {
 	if err != nil {
 		return err
 	}
+	if o.DraftMap {
+		return draftMap(j, in, files)
+	}
 	in.Facts, in.SaysDoubts = &completeness.Facts{}, true
 	for _, err := range in.All() {
 		if err != nil {
-			if draft, ok := j.DraftMap(in.Reader.Counts().Files); ok && j.Format == report.FormatText && in.Facts.Tally.Trajectories == 0 {
+			if draft, ok := j.DraftMap(in.Reader.Counts().Files, false); ok && j.Format == report.FormatText && in.Facts.Tally.Trajectories == 0 {
 				j.Say("what looks like calls is printed as the draft of a map: look at it, then read the file with --map")
 				j.Printf("%s", draft)
 			}
@@ -78,6 +84,19 @@ func inspect(j *cli.Job, o inspectOptions, files []string) error {
 	d := inspectionDocument(in, in.Facts)
 	d.Next = []string{j.Then(files, "what is wrong, and how habitual it is", "analyze", "{}")}
 	return j.Result(d)
+}
+
+// draftMap prints a map for the first file in which something looks like calls.
+func draftMap(j *cli.Job, in *cli.Intake, files []string) error {
+	for range in.Reader.All() { // which says what the files are called
+		break
+	}
+	draft, ok := j.DraftMap(in.Reader.Counts().Files, true)
+	if !ok {
+		return cli.Usagef("--draft-map: nothing in these files looks like calls")
+	}
+	j.Printf("%s", draft)
+	return nil
 }
 
 func inspectionFigures(in *cli.Intake, c *completeness.Facts) inspection {
@@ -244,11 +263,28 @@ func trust(calls int, doubts []completeness.Doubt) string {
 	}
 	switch {
 	case len(grave) > 0:
-		return "Check these counts before you trust them: " + cli.Doubts(doubts) + ". It affects " + affects(grave) + "."
+		return "Check these counts before you trust them: " + cli.Doubts(doubts) + ". It affects " + affects(grave) + "." + nextOf(doubts)
 	case len(small) > 0:
-		return "The counts are right but for a small part: " + cli.Doubts(small) + ". It affects " + affects(small) + "."
+		return "The counts are right but for a small part: " + cli.Doubts(small) + ". It affects " + affects(small) + "." + nextOf(small)
 	case calls == 0:
 		return "No call was read. The traces hold none, or in a form that awo does not know."
 	}
 	return "No data-quality problem was found: every result answers a call, and every message was understood."
+}
+
+// nextOf says where the first of some doubts is, and what to do about each.
+func nextOf(doubts []completeness.Doubt) string {
+	text, said := "", map[string]bool{}
+	for _, d := range doubts {
+		if d.First != "" {
+			text += fmt.Sprintf(" First in %s (%s).", d.First, d.Code)
+		}
+	}
+	for _, d := range doubts {
+		if d.Next != "" && !said[d.Next] {
+			said[d.Next] = true
+			text += " Next: " + d.Next + "."
+		}
+	}
+	return text
 }

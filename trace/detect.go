@@ -118,6 +118,9 @@ func unknown(s *source, h Head, whole bool, formats []Format) *diag.Error {
 		if len(e.Notes) == 0 {
 			e.Note(diag.Pos{}, "no format is near; awo formats lists those that are read")
 		}
+		if h.Container != ContainerOther {
+			e.Note(diag.Pos{}, "--map reads other layouts by a map; awo inspect drafts one")
+		}
 	}
 	return e
 }

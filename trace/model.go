@@ -54,6 +54,10 @@ type Trajectory struct {
 	// nothing, repeated call ids, arguments that are no JSON, ...
 	Anomalies diag.Counts
 
+	// Unread counts what was left out because it was not understood, by what it is and the
+	// name that it has: a role, or a type of content.
+	Unread map[string]int
+
 	// Bounded is what reading left out because there was too much of it.
 	Bounded []LeftOut
 

@@ -1,6 +1,15 @@
 package completeness
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/trace"
+)
 
 // Doubt is a reason not to trust counts: something in the traces that is usually
 // read wrong, or was recorded wrong, and that no problem has stopped.
@@ -12,6 +21,8 @@ type Doubt struct {
 	Share   float64 `json:"share"`   // Count of Of, at most 1
 	Affects string  `json:"affects"` // what is wrong by as much
 	Grave   bool    `json:"grave"`   // the share is not small: do not trust what it affects
+	First   string  `json:"first"`   // where the first trajectory with it begins, "" if that is not known
+	Next    string  `json:"next"`    // what to do about it
 }
 
 // Codes of doubts.
@@ -24,6 +35,7 @@ const (
 	DoubtDivided = "trajectories-split" // histories that were not joined
 	DoubtNoCalls = "calls-missing"      // tools were offered, and no call was read
 	DoubtLost    = "calls-unread"       // what looks like calls was not read
+	DoubtSum     = "usage-sum"          // token counts that do not add up to the total beside them
 )
 
 // graveShare is the share from which on a doubt is grave: below it the figures that it
@@ -40,6 +52,21 @@ var affected = map[string]string{
 	DoubtDivided: "the number and the length of trajectories",
 	DoubtNoCalls: "everything that counts calls",
 	DoubtLost:    "everything that counts or orders calls, which are too few",
+	DoubtSum:     "tokens and money",
+}
+
+// draftMap is what helps where something was not understood.
+const draftMap = "awo inspect --draft-map drafts a map that says what it means; read the traces with it (--map)"
+
+// nexts say what to do about a doubt.
+var nexts = map[string]string{
+	DoubtUnread:  draftMap,
+	DoubtLost:    draftMap,
+	DoubtNoCalls: draftMap,
+	DoubtOrphans: "read the files of a session together, or the whole file",
+	DoubtDivided: "read the files of a session together, or raise --max-record",
+	DoubtUsage:   "look for copies of the same responses among the files",
+	DoubtSum:     "compare the counts of that response with the provider's bill",
 }
 
 // codeShare is the share of calls by a program from which on they are doubted.
@@ -55,6 +82,45 @@ var unreadCodes = []string{"content-unknown", "message-role", "message-shape", "
 // splitCodes are the anomalies of trajectories that may belong together.
 var splitCodes = []string{"history-forked", "request-apart", "trajectory-divided"}
 
+// anomaliesOf are the anomalies that a doubt rests on.
+var anomaliesOf = map[string][]string{
+	DoubtUnread: unreadCodes, DoubtDivided: splitCodes, DoubtLost: {"calls-unread"}, DoubtOrphans: {trace.CodeOrphanResult}, DoubtSum: {DoubtSum},
+}
+
+// firstOf returns where the first trajectory with an anomaly of some codes begins, "" if
+// there is none.
+func (y *Tally) firstOf(codes []string) string {
+	first, found := diag.Pos{}, false
+	for _, code := range codes {
+		if pos, ok := y.first[code]; ok && (!found || pos.Compare(first) < 0) {
+			first, found = pos, true
+		}
+	}
+	if !found {
+		return ""
+	}
+	return first.String()
+}
+
+// unreadShown is how many names of what was not understood are told.
+const unreadShown = 3
+
+// unreadNames returns what was not understood most often, in brackets.
+func (y *Tally) unreadNames() string {
+	names := slices.SortedFunc(maps.Keys(y.unread), func(a, b string) int { return cmp.Or(cmp.Compare(y.unread[b], y.unread[a]), cmp.Compare(a, b)) })
+	if len(names) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, name := range names[:min(len(names), unreadShown)] {
+		parts = append(parts, fmt.Sprintf("%s: %d", name, y.unread[name]))
+	}
+	if more := len(names) - len(parts); more > 0 {
+		parts = append(parts, fmt.Sprintf("%d others", more))
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
 // Doubts returns what speaks against the counts, in a fixed order.
 func (y *Tally) Doubts() []Doubt {
 	var out []Doubt
@@ -64,7 +130,10 @@ func (y *Tally) Doubts() []Doubt {
 			if n < of {
 				share = float64(n) / float64(of)
 			}
-			out = append(out, Doubt{code, n, max(n, of), fmt.Sprintf(format, args...), share, affected[code], share >= graveShare})
+			out = append(out, Doubt{
+				Code: code, Count: n, Of: max(n, of), Reason: fmt.Sprintf(format, args...), Share: share, Affects: affected[code],
+				Grave: share >= graveShare, First: y.firstOf(anomaliesOf[code]), Next: nexts[code],
+			})
 		}
 	}
 	sum := func(codes []string) (n int) {
@@ -83,9 +152,10 @@ func (y *Tally) Doubts() []Doubt {
 		doubt(DoubtCode, y.CodeCalls, all, "calls are read as made by a program and not by a model")
 	}
 	doubt(DoubtOrphans, y.OrphanResults, y.OrphanResults+y.Calls-y.WithoutResult, "results answer no call that was read")
-	doubt(DoubtUnread, sum(unreadCodes), y.LLMTurns+y.UserMessages, "messages or calls were not understood")
+	doubt(DoubtUnread, sum(unreadCodes), y.LLMTurns+y.UserMessages, "messages or calls were not understood%s", y.unreadNames())
 	doubt(DoubtEmpty, y.EmptyTexts, y.UserMessages, "messages of the user have no text")
 	doubt(DoubtDivided, sum(splitCodes), y.Trajectories, "trajectories may be pieces of others")
+	doubt(DoubtSum, y.Problems.ByCode[DoubtSum], y.TurnsUsage, "token counts do not add up to the total beside them")
 	if 2*y.UsageRepeated > y.TurnsUsage && y.UsageRepeated >= fewRepeated {
 		doubt(DoubtUsage, y.UsageRepeated, y.TurnsUsage, "turns have the token counts of the turn before them")
 	}

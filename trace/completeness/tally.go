@@ -48,6 +48,9 @@ type Tally struct {
 
 	Problems diag.Counts
 
+	unread map[string]int      // what was not understood, by what it is; see trace.Trajectory
+	first  map[string]diag.Pos // where the first trajectory with an anomaly of a code stands
+
 	tools    map[trace.Name]struct{}
 	failedBy map[string]int // by Call.StatusFrom
 }
@@ -94,7 +97,24 @@ func (y *Tally) Add(t *trace.Trajectory) {
 			y.EmptyTexts++
 		}
 	}
+	y.addAnomalies(t)
+}
+
+// addAnomalies counts what was odd in a trajectory.
+func (y *Tally) addAnomalies(t *trace.Trajectory) {
+	for what, n := range t.Unread {
+		if y.unread == nil {
+			y.unread = map[string]int{}
+		}
+		y.unread[what] += n
+	}
 	for code, n := range t.Anomalies.ByCode {
+		if before, ok := y.first[code]; !ok || t.Source.Compare(before) < 0 {
+			if y.first == nil {
+				y.first = map[string]diag.Pos{}
+			}
+			y.first[code] = t.Source
+		}
 		switch code {
 		case trace.CodeOrphanResult:
 			y.OrphanResults += n

@@ -259,11 +259,11 @@ func (j *Job) readMap() (*mapped.Map, error) {
 	return m, nil
 }
 
-// DraftMap proposes a map for the first of some files that is of no known format: what
-// in it looks like calls. It returns false if nothing does.
-func (j *Job) DraftMap(files []trace.FileCounts) (draft string, ok bool) {
+// DraftMap proposes a map for the first of some files in which something looks like calls: of
+// those of no known format, or of any. It returns false if there is none.
+func (j *Job) DraftMap(files []trace.FileCounts, known bool) (draft string, ok bool) {
 	for _, f := range files {
-		if f.Format != "" || f.Name == "-" {
+		if f.Format != "" && !known || f.Name == "-" {
 			continue
 		}
 		var records []trace.Value

@@ -12,6 +12,7 @@ import (
 	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats/internal/build"
 )
 
 // Names of members that say what they are, the clearest first.
@@ -109,10 +110,99 @@ func Draft(records []trace.Value) (string, bool) {
 	if c.shape == nil || c.score < callScore {
 		return "", false
 	}
-	p := &proposal{}
-	p.notes = append(p.notes, fmt.Sprintf("%d objects at %s look like calls: the tool in %q, the arguments in %s", len(c.objects), pathText(c.path), c.tool, quotedOr(c.arguments, "no member that awo knows")))
-	d.propose(p, c, records)
-	return p.text(), true
+	best, text := reading0, ""
+	all, calls := c.made()
+	for _, roles := range []bool{true, false} { // what looks like a role may be none
+		p := &proposal{}
+		p.notes = append(p.notes, fmt.Sprintf("%s at %s look like calls: the tool in %q, the arguments in %s", counted(all, "object"), pathText(c.path), c.tool, quotedOr(c.arguments, "no member that awo knows")))
+		d.propose(p, c, records, roles)
+		read := p.check(records)
+		p.notes = append(p.notes, fmt.Sprintf("Read with this map: %s of %d, %s of %d.", counted(read.calls, "call"), calls, counted(read.records, "record"), len(records)))
+		if read.calls > calls {
+			p.notes = append(p.notes, "Calls are read more than once: say with \"once\" or \"again\" which of those with one id counts.")
+		}
+		if 10*read.calls < 9*calls || 10*read.records < 9*len(records) {
+			p.notes = append(p.notes, "It explains less than 90 %: look where the others stand before you use it.")
+		}
+		if read.betterThan(best, calls) {
+			best, text = read, p.text()
+		}
+	}
+	return text, true
+}
+
+// draftReading is what a draft reads of the records that it was made from.
+type draftReading struct{ calls, records int }
+
+// reading0 is worse than any.
+var reading0 = draftReading{-1, -1}
+
+// betterThan reports whether a draft finds more of the calls, each once, and then of the
+// records.
+func (r draftReading) betterThan(o draftReading, calls int) bool {
+	apart := func(n int) int { return max(n-calls, calls-n) }
+	return o.calls < 0 || cmp.Or(cmp.Compare(apart(o.calls), apart(r.calls)), cmp.Compare(r.records, o.records)) > 0
+}
+
+// check reads the records with the draft: how many calls it finds, and in how many records
+// everything is known.
+func (p *proposal) check(records []trace.Value) (read draftReading) {
+	m, problems := Parse("draft", []byte(p.text()))
+	if problems.Err() != nil {
+		return read
+	}
+	parts := map[string][]trace.Fragment{}
+	count := func(t *trace.Trajectory, records int) {
+		read.calls += len(t.Calls)
+		read.records += max(0, records-t.Anomalies.ByCode[build.CodeMessageRole])
+	}
+	for _, v := range records {
+		found, _ := m.decode(trace.Record{Data: v.AppendCanonical(nil), File: "draft", Line: 1, Col: 1})
+		for _, f := range found {
+			if f.Trajectory != nil {
+				count(f.Trajectory, 1)
+			} else {
+				parts[f.Key] = append(parts[f.Key], f)
+			}
+		}
+	}
+	for key, fragments := range parts {
+		all, _ := m.assemble(key, fragments)
+		for _, t := range all {
+			count(t, len(fragments))
+		}
+	}
+	read.records = min(read.records, len(records))
+	return read
+}
+
+// made returns how many objects have the name of a tool, and how many different calls these
+// are, by their ids where all have one.
+func (c *callShape) made() (all, distinct int) {
+	name, ids := c.member(idNames, isScalar), map[string]bool{}
+	for _, o := range c.objects {
+		if o.Member(c.tool).Kind != trace.String {
+			continue
+		}
+		all++
+		if id := o.Member(name); name != "" && id.Text != "" {
+			ids[id.Text] = true
+		} else {
+			name = "" // by no id, then
+		}
+	}
+	if name == "" {
+		return all, all
+	}
+	return all, len(ids)
+}
+
+// counted returns a number with a noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func quotedOr(name, other string) string {
@@ -131,7 +221,7 @@ func (d *drafter) at(path []string) *shape {
 }
 
 // propose fills in what the place of the calls and what is around it tells.
-func (d *drafter) propose(p *proposal, c callShape, records []trace.Value) {
+func (d *drafter) propose(p *proposal, c callShape, records []trace.Value, roles bool) {
 	call, inner := c.path, []string(nil) // inner: from the call to its tool and arguments
 	if n := len(call); n > 0 && call[n-1] != "*" && (n == 1 || call[n-2] == "*") && len(d.at(call[:n-1]).objects) <= 2*len(c.objects) && callLists.MatchString(call[n-1]) && d.at(call[:n-1]).member(idNames, isScalar) != "" {
 		call, inner = call[:n-1], call[n-1:]
@@ -149,7 +239,7 @@ func (d *drafter) propose(p *proposal, c callShape, records []trace.Value) {
 	if !rows {
 		p.set("events", events)
 	}
-	role := d.role(p, event, c, len(calls) > 0)
+	role := roles && d.role(p, event, c, len(calls) > 0)
 	if name := event.member(turnNames, isScalar); name != "" && len(calls) == 0 {
 		p.set("turn", []string{name})
 	}
@@ -179,7 +269,10 @@ func (d *drafter) propose(p *proposal, c callShape, records []trace.Value) {
 		}
 		return false
 	}
-	from("id", idNames, isScalar)
+	made, distinct := c.made()
+	if from("id", idNames, isScalar); rows && !role && distinct < made {
+		p.set("once", append(slices.Clone(inner), c.member(idNames, isScalar)))
+	}
 	if !from("result", resultNames, anyKind) && role {
 		if name := event.member(resultNames, anyKind); name != "" {
 			p.set("result", []string{name})
@@ -375,7 +468,7 @@ func (d *drafter) tokens(p *proposal, event *shape) {
 }
 
 // fieldOrder is the order in which fields are printed.
-var fieldOrder = words("records trajectory session task outcome system user answer events role roles turn text thought calls tool arguments id result error ok answers time end model")
+var fieldOrder = words("records trajectory session task outcome system user answer events role roles turn text thought calls tool arguments id result error ok answers once time end model")
 
 // text writes the draft.
 func (p *proposal) text() string {

@@ -245,3 +245,43 @@ func FuzzMap(f *testing.F) {
 		formattest.CheckDecoder(t, &format, []byte(record))
 	})
 }
+
+// TestDraftChecked reads the records with the draft that was made from them.
+func TestDraftChecked(t *testing.T) {
+	row := func(id int) string {
+		return fmt.Sprintf(`{"call_id":"c%d","tool_name":"find","args":{"n":%d},"result":"r%d"}`, id, id, id)
+	}
+	for _, test := range []struct {
+		name  string
+		lines []string
+		want  []string
+		not   string
+	}{
+		{"objects by name", []string{`{"operations":{"a":` + row(1) + `,"b":` + row(2) + `,"c":` + row(3) + `}}`},
+			[]string{"events: $.operations[*]", "3 calls of 3, 1 record of 1"}, "less than 90 %"},
+		{"calls that stand again", []string{row(1), row(2), row(1), row(2), row(3)}, []string{"once: $.call_id", "3 calls of 3"}, "more than once"},
+		{"a type that is no role", []string{`{"calls":[{"id":"x","type":"function","function":{"name":"f","arguments":{"a":1}}}],"tool_calls":1}`, `{"other":1}`},
+			[]string{"tool: $.function.name", "1 call of 1, 1 record of 2", "It explains less than 90 %"}, "roles:"},
+	} {
+		var records []trace.Value
+		for _, line := range test.lines {
+			v, err := trace.ParseValue([]byte(line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			records = append(records, v)
+		}
+		draft, ok := mapped.Draft(records)
+		if !ok {
+			t.Fatalf("%s: there is no draft", test.name)
+		}
+		for _, want := range test.want {
+			if !strings.Contains(draft, want) {
+				t.Errorf("%s: %q is not in\n%s", test.name, want, draft)
+			}
+		}
+		if strings.Contains(draft, test.not) {
+			t.Errorf("%s: %q is in\n%s", test.name, test.not, draft)
+		}
+	}
+}

@@ -368,7 +368,7 @@ func (r *reading) event(e []byte, depth int) {
 			}
 		}
 	case speakerUnknown:
-		r.Builder.Anomaly(build.CodeMessageRole, 1)
+		r.Builder.Unread(build.CodeMessageRole, "role", []byte(r.text(m.at[fRole], e)))
 	}
 	for _, answer := range r.all(m.at[fResults], e) {
 		r.result(m, answer, trace.Raw{}, s)

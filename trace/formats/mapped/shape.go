@@ -47,6 +47,7 @@ func (d *drafter) look(v trace.Value, path []string) {
 			d.shapes[key], d.order = s, append(d.order, key)
 		}
 		s.objects = append(s.objects, v)
+		keyed := isKeyed(v)
 		for _, m := range v.Members {
 			one := s.members[m.Name]
 			if one == nil {
@@ -61,9 +62,29 @@ func (d *drafter) look(v trace.Value, path []string) {
 					one.values[m.Value.Text]++
 				}
 			}
-			d.look(m.Value, append(slices.Clip(path), m.Name))
+			name := m.Name
+			if keyed {
+				name = "*"
+			}
+			d.look(m.Value, append(slices.Clip(path), name))
 		}
 	}
+}
+
+// isKeyed reports whether an object holds elements by their names, such as {"c1": {...},
+// "c2": {...}}: at least three objects, all with the members of the first.
+func isKeyed(v trace.Value) bool {
+	for _, m := range v.Members {
+		if m.Value.Kind != trace.Object || len(m.Value.Members) == 0 || len(m.Value.Members) != len(v.Members[0].Value.Members) {
+			return false
+		}
+		for i, inner := range m.Value.Members {
+			if inner.Name != v.Members[0].Value.Members[i].Name {
+				return false
+			}
+		}
+	}
+	return len(v.Members) >= 3
 }
 
 // member returns the first of some members that the objects have, of the kinds wanted.

@@ -8,6 +8,10 @@
 package build
 
 import (
+	"bytes"
+	"strings"
+	"unicode"
+
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 )
@@ -84,6 +88,34 @@ func (b *Builder) Another() *Builder {
 
 // Anomaly counts n anomalies.
 func (b *Builder) Anomaly(code string, n int) { b.Trajectory.Anomalies.AddN(code, n) }
+
+// Unread counts an anomaly of something that was not understood: a role, or a type of
+// content, by its name.
+func (b *Builder) Unread(code, what string, name []byte) {
+	b.Anomaly(code, 1)
+	t := b.Trajectory
+	if t.Unread == nil {
+		t.Unread = map[string]int{}
+	}
+	key := what + " without a name"
+	if len(name) > 0 && len(name) <= maxUnreadName && !bytes.ContainsFunc(name, isNoName) {
+		key = what + " " + string(name)
+	}
+	if _, ok := t.Unread[key]; ok || len(t.Unread) < maxUnread {
+		t.Unread[key]++
+	}
+}
+
+// How many names are kept, and how long they may be.
+const (
+	maxUnread     = 16
+	maxUnreadName = 40
+)
+
+// isNoName reports whether a character stands in no name of a role or type.
+func isNoName(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./: ", r)
+}
 
 // Text returns bytes as a string that shares its memory with others of the
 // trajectory.

@@ -161,7 +161,7 @@ func (d *Anthropic) Add(m AnthropicMessage) {
 	case "":
 		d.Builder.Anomaly(build.CodeMessageShape, 1)
 	default:
-		d.Builder.Anomaly(build.CodeMessageRole, 1)
+		d.Builder.Unread(build.CodeMessageRole, "role", m.Role)
 	}
 }
 
@@ -236,7 +236,7 @@ func (d *Anthropic) Items(m AnthropicMessage) (items []build.Item) {
 	case "":
 		d.Builder.Anomaly(build.CodeMessageShape, 1)
 	default:
-		d.Builder.Anomaly(build.CodeMessageRole, 1)
+		d.Builder.Unread(build.CodeMessageRole, "role", m.Role)
 	}
 	return items
 }

@@ -243,7 +243,7 @@ func (d *Chat) addItems(m ChatMessage) {
 	case "":
 		d.Builder.Anomaly(build.CodeMessageShape, 1)
 	default:
-		d.Builder.Anomaly(build.CodeMessageRole, 1)
+		d.Builder.Unread(build.CodeMessageRole, "role", m.Role)
 	}
 }
 

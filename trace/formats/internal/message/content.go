@@ -11,15 +11,16 @@ import (
 
 // contentRead is what the parts of a content say.
 type contentRead struct {
-	text    trace.Raw
-	thought trace.Raw
-	system  trace.Raw
-	items   []build.Item // calls and results, in their order
-	also    []byte       // content that is no text, as it is written
-	unknown int
-	texts   int  // parts with text
-	plain   int  // of these, those that Raw can read later
-	mixed   bool // there are texts that are none of the message's
+	text      trace.Raw
+	thought   trace.Raw
+	system    trace.Raw
+	items     []build.Item // calls and results, in their order
+	also      []byte       // content that is no text, as it is written
+	unknown   int
+	strangers [][]byte // types of parts that are not known, of the unknown
+	texts     int      // parts with text
+	plain     int      // of these, those that Raw can read later
+	mixed     bool     // there are texts that are none of the message's
 }
 
 // readContent reads a list of parts.
@@ -81,6 +82,7 @@ func (r *contentRead) add(p *messagePart, raw []byte) {
 			inner := readContent(p.result.Data)
 			r.text, r.texts = build.JoinTexts(r.text, inner.text), r.texts+1
 			r.also, r.unknown = append(r.also, inner.also...), r.unknown+inner.unknown
+			r.strangers = append(r.strangers, inner.strangers...)
 		}
 	case partPrompt:
 		r.system = build.JoinTexts(r.system, p.said())
@@ -113,6 +115,7 @@ func (r *contentRead) add(p *messagePart, raw []byte) {
 		r.also = append(r.also, raw...)
 	default:
 		r.strange(raw)
+		r.strangers = append(r.strangers, p.typ)
 	}
 }
 

@@ -19,7 +19,7 @@ func (m *Reader) message(a *anyMessage, answer bool) {
 	}
 	if who == speakerUnknown {
 		if !m.called[string(a.role)] { // some give a result the name of its tool as role
-			m.b.Anomaly(build.CodeMessageRole, 1)
+			m.b.Unread(build.CodeMessageRole, "role", a.role)
 			return
 		}
 		who = speakerTool
@@ -29,7 +29,10 @@ func (m *Reader) message(a *anyMessage, answer bool) {
 	}
 	content := a.read()
 	if content.unknown > 0 && who != speakerTool { // a result may be any value
-		m.b.Anomaly(build.CodeContentUnknown, content.unknown)
+		m.b.Anomaly(build.CodeContentUnknown, content.unknown-len(content.strangers))
+		for _, kind := range content.strangers {
+			m.b.Unread(build.CodeContentUnknown, "content", kind)
+		}
 	}
 	if !content.system.IsEmpty() {
 		m.add(FormMessages, build.Item{Kind: build.ItemSystem, Value: content.system})

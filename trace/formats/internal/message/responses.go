@@ -156,7 +156,7 @@ func (d *Responses) Append(items []build.Item, m *responsesItem, answer bool) []
 	case bytes.HasSuffix(m.kind, []byte("_call")):
 		items = append(items, d.call(m))
 	default:
-		d.Builder.Anomaly(build.CodeMessageShape, 1)
+		d.Builder.Unread(build.CodeMessageShape, "item", m.kind)
 	}
 	if len(m.id) > 0 && len(items) > start {
 		if d.items == nil {
@@ -202,7 +202,7 @@ func (d *Responses) message(items []build.Item, m *responsesItem, answer bool) [
 		}
 		d.Builder.Anomaly(build.CodeMessageShape, 1)
 	default:
-		d.Builder.Anomaly(build.CodeMessageRole, 1)
+		d.Builder.Unread(build.CodeMessageRole, "role", m.role)
 	}
 	return items
 }
