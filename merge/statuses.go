@@ -7,7 +7,7 @@ import (
 
 // Statuses gives calls the status that their results tell: by the status rules of a
 // set, and where neither a rule nor a flag of the format says anything, by
-// [trace.FailureIn]. It is used by one goroutine.
+// [trace.Trajectory.ReadFailures]. It is used by one goroutine.
 type Statuses struct{ rewriter *Rewriter }
 
 // NewStatuses returns the statuses under a set of rules, which may be nil.

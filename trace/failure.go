@@ -7,15 +7,9 @@ import (
 // ByRule is Call.StatusFrom of a status that a rule read from the result.
 const ByRule = "rule"
 
-// FailureIn returns the name of the sure pattern of package failure by which a result
+// failureIn returns the name of the sure pattern of package failure by which a result
 // says that its call failed, "" if none does. Text is JSON where it is an object, quoted
-// or not.
-func FailureIn(result Raw) string {
-	var room []byte
-	return failureIn(result, &room)
-}
-
-// failureIn is FailureIn with room to unquote in, which grows.
+// or not. The room to unquote in grows.
 func failureIn(result Raw, room *[]byte) string {
 	if result.Form == FormString && failure.NoneIn(result.Data) {
 		return ""
@@ -31,7 +25,7 @@ func failureIn(result Raw, room *[]byte) string {
 
 // FailureCode returns the code of HTTP, from 400 to 599, that the result of a failed call
 // begins with, or that a member of it holds; 0 if there is none. A result for which
-// FailureIn finds nothing has none.
+// no pattern matches has none.
 func FailureCode(result Raw) int { return failure.Code(result.Content()) }
 
 // ReadFailures gives the calls of t whose status is unknown, and whose results say by

@@ -13,7 +13,9 @@ func TestFailureIn(t *testing.T) {
 		new(trace.JSONOf([]byte(`"Error: no"`))):                       "error-text",
 		new(trace.TextOf("Failed to open the page")):                   "", // not sure
 	} {
-		if got := trace.FailureIn(*result); got != want {
+		one := &trace.Trajectory{Calls: []trace.Call{{Tool: trace.Intern("a"), Turn: -1, Result: *result, HasResult: true}}}
+		one.ReadFailures()
+		if got := one.Calls[0].StatusFrom; got != want {
 			t.Errorf("%s: %q, want %q", result.Text(), got, want)
 		}
 	}

@@ -175,7 +175,7 @@ func TestUnknownFormatNamesCandidates(t *testing.T) {
 			notes = append(notes, n.Msg)
 		}
 	}
-	want := []string{"spans: lacks some of trace, n", "runs: lacks some of info, runs"}
+	want := []string{"spans: lacks some of trace, n", "runs: lacks some of info, runs", "--map reads other layouts by a map; awo inspect drafts one"}
 	if d := cmp.Diff(want, notes); d != "" {
 		t.Error(d)
 	}

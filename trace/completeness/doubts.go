@@ -155,7 +155,7 @@ func (y *Tally) Doubts() []Doubt {
 	doubt(DoubtUnread, sum(unreadCodes), y.LLMTurns+y.UserMessages, "messages or calls were not understood%s", y.unreadNames())
 	doubt(DoubtEmpty, y.EmptyTexts, y.UserMessages, "messages of the user have no text")
 	doubt(DoubtDivided, sum(splitCodes), y.Trajectories, "trajectories may be pieces of others")
-	doubt(DoubtSum, y.Problems.ByCode[DoubtSum], y.TurnsUsage, "token counts do not add up to the total beside them")
+	doubt(DoubtSum, y.Problems.ByCode[DoubtSum], y.TurnsUsage, "token counts do not add up to the recorded total")
 	if 2*y.UsageRepeated > y.TurnsUsage && y.UsageRepeated >= fewRepeated {
 		doubt(DoubtUsage, y.UsageRepeated, y.TurnsUsage, "turns have the token counts of the turn before them")
 	}

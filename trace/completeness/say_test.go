@@ -24,7 +24,7 @@ func TestDoubtsSay(t *testing.T) {
 	}
 	want := map[string]string{
 		completeness.DoubtUnread: "messages or calls were not understood (role planner: 3, role critic: 2)",
-		completeness.DoubtSum:    "token counts do not add up to the total beside them",
+		completeness.DoubtSum:    "token counts do not add up to the recorded total",
 	}
 	for _, d := range y.Doubts() {
 		reason, ok := want[d.Code]

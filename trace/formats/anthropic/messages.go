@@ -166,14 +166,14 @@ func (d *Record) read(c *jsonscan.Cursor, outer bool) {
 			}
 		case "request", "body", "request_body":
 			if outer {
-				d.nested(c, func(c *jsonscan.Cursor) { d.read(c, false) })
+				b.Nested(c, d.streamed, func(c *jsonscan.Cursor) { d.read(c, false) })
 				d.asked = true
 			}
 		case "response", "response_body":
 			switch {
 			case !outer:
 			case d.asked:
-				d.nested(c, d.Response)
+				b.Nested(c, d.streamed, d.Response)
 			default:
 				d.answer = c.Raw()
 			}
@@ -181,34 +181,24 @@ func (d *Record) read(c *jsonscan.Cursor, outer bool) {
 	}
 	if outer && d.answer != nil {
 		later := jsonscan.New(d.answer)
-		d.nested(&later, d.Response)
+		b.Nested(&later, d.streamed, d.Response)
 	}
 }
 
-// nested reads an object, which some logs keep as a string, or a response as the
-// stream that it came in.
-func (d *Record) nested(c *jsonscan.Cursor, read func(*jsonscan.Cursor)) {
-	text, ok := c.Text()
-	if !ok {
-		read(c)
-		return
+// streamed joins a text that is a stream to the response that it is.
+func (d *Record) streamed(text []byte) []byte {
+	if !sse.IsStream(text) {
+		return text
 	}
-	if sse.IsStream(text) {
-		s := &sse.Message{}
-		for _, payload := range sse.Payloads(text) {
-			if c := jsonscan.New(payload); c.Kind() == jsonscan.Object && c.End() == nil {
-				s.Add(payload)
-			}
+	s := &sse.Message{}
+	for _, payload := range sse.Payloads(text) {
+		if c := jsonscan.New(payload); c.Kind() == jsonscan.Object && c.End() == nil {
+			s.Add(payload)
 		}
-		text = s.Append(nil)
-		sse.CountCut(d.Builder, text)
 	}
-	inner := jsonscan.New(text)
-	read(&inner)
-	if inner.End() != nil {
-		d.Builder.Anomaly(build.CodeMessageShape, 1)
-	}
-	d.Builder.Anomaly(build.CodeLoneSurrogate, inner.LoneSurrogates())
+	joined := s.Append(nil)
+	sse.CountCut(d.Builder, joined)
+	return joined
 }
 
 // Response reads the answer to a request: the last turn.

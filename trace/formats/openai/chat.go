@@ -133,14 +133,14 @@ func (d *ChatRecord) record(c *jsonscan.Cursor, outer bool) {
 					d.restart()
 				}
 				d.asked = true
-				d.nested(c, func(c *jsonscan.Cursor) { d.record(c, false) })
+				b.Nested(c, d.streamed, func(c *jsonscan.Cursor) { d.record(c, false) })
 			}
 		case "response", "response_body":
 			if outer {
 				seen.Note(b, chatResponse)
 				if seen&chatRequest != 0 {
 					d.answer = trace.Raw{}
-					d.nested(c, d.Response)
+					b.Nested(c, d.streamed, d.Response)
 				} else {
 					d.answer = build.ReadRaw(c)
 				}
@@ -150,7 +150,7 @@ func (d *ChatRecord) record(c *jsonscan.Cursor, outer bool) {
 	if !d.answer.IsZero() && outer {
 		later := jsonscan.New(d.answer.Data)
 		d.answer = trace.Raw{}
-		d.nested(&later, d.Response)
+		b.Nested(&later, d.streamed, d.Response)
 	}
 	if d.Model == nil {
 		d.Model = model
@@ -163,27 +163,11 @@ func (d *ChatRecord) restart() {
 	d.Items, d.answerAt = d.Items[:0], -1
 }
 
-// nested reads an object, which some logs keep as a string, or a response as the
-// stream that it came in.
-func (d *ChatRecord) nested(c *jsonscan.Cursor, read func(*jsonscan.Cursor)) {
-	text, ok := c.Text()
-	if !ok {
-		read(c)
-		return
-	}
-	if sse.IsStream(text) {
-		text = d.streamed(text)
-	}
-	inner := jsonscan.New(text)
-	read(&inner)
-	if inner.End() != nil {
-		d.Builder.Anomaly(build.CodeMessageShape, 1)
-	}
-	d.Builder.Anomaly(build.CodeLoneSurrogate, inner.LoneSurrogates())
-}
-
-// streamed joins a stream to the response that it is.
+// streamed joins a text that is a stream to the response that it is.
 func (d *ChatRecord) streamed(text []byte) []byte {
+	if !sse.IsStream(text) {
+		return text
+	}
 	var all []*sse.Chat
 	done := false
 	for _, payload := range sse.Payloads(text) {

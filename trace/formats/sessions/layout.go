@@ -18,42 +18,18 @@ import (
 	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
 )
 
-// entry adds what a record says to a log.
-type entry func(l *log, record []byte)
-
-// layout is how records become fragments.
-type layout struct {
-	whole  func([]byte) bool     // a record is a session of its own
-	divide func([]byte) [][]byte // the sessions of a record that holds several; may be nil
-	// key returns the session that a record of a file says it is of, "" for none, and
-	// its place in it; may be nil.
-	key func(file string, record []byte) (string, int64)
-}
-
-// decoder returns how records become fragments.
-func decoder(whole func([]byte) bool, divide func([]byte) [][]byte) func(trace.Record) ([]trace.Fragment, error) {
-	return layout{whole: whole, divide: divide}.decode
-}
-
-func (y layout) decode(r trace.Record) ([]trace.Fragment, error) {
+// decodeMessages returns the sessions of a record, or the record as a part of one.
+func decodeMessages(r trace.Record) ([]trace.Fragment, error) {
 	if err := build.CheckRecord(r); err != nil {
 		return nil, err
 	}
-	records := [][]byte{r.Data}
-	if y.divide != nil {
-		records = y.divide(r.Data)
-	}
 	var out []trace.Fragment
-	for i, data := range records {
+	for i, data := range divideMessages(r.Data) {
 		part := trace.Fragment{Key: r.File, Data: data, Pos: r.Pos()}
-		named := ""
-		if y.key != nil {
-			named, part.Order = y.key(r.File, data)
-		}
-		switch {
-		case named != "":
+		named, order := conversationKey(r.File, data)
+		if part.Order = order; named != "" {
 			part.Key = named
-		case y.whole(data):
+		} else if holdsMessages(data) { // a session of its own
 			part.Key = r.Pos().String()
 			if i > 0 {
 				part.Key += "#" + strconv.Itoa(i)
@@ -67,27 +43,25 @@ func (y layout) decode(r trace.Record) ([]trace.Fragment, error) {
 	return out, nil
 }
 
-// assembler returns how the fragments of a session become its trajectory.
-func assembler(agent string, read entry) func(string, []trace.Fragment) ([]*trace.Trajectory, error) {
-	return func(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
-		l := newLog(agent)
-		for i := range parts {
-			if i+1 < len(parts) && build.HasMember(parts[i].Data, "values") && strings.Contains(key, "#") {
-				continue // a state of the session before the last
-			}
-			read(l, parts[i].Data)
+// assembleMessages makes the trajectory of a session.
+func assembleMessages(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
+	l := &log{sessionlog.New("")}
+	for i := range parts {
+		if i+1 < len(parts) && build.HasMember(parts[i].Data, "values") && strings.Contains(key, "#") {
+			continue // a state of the session before the last
 		}
-		t := l.Finish()
-		t.Source = parts[0].Pos
-		if t.ID == "" && key == parts[0].Pos.File {
-			base := path.Base(filepath.ToSlash(key))
-			t.ID, _, _ = strings.Cut(base, ".")
-		}
-		return []*trace.Trajectory{t}, nil
+		readMessages(l, parts[i].Data)
 	}
+	t := l.Finish()
+	t.Source = parts[0].Pos
+	if t.ID == "" && key == parts[0].Pos.File {
+		t.ID, _, _ = strings.Cut(path.Base(filepath.ToSlash(key)), ".")
+	}
+	return []*trace.Trajectory{t}, nil
 }
 
-// log is the log of a session that a format of this package reads.
-type log struct{ *sessionlog.Log }
+// entry adds what a record says to a log.
+type entry func(l *log, record []byte)
 
-func newLog(agent string) *log { return &log{sessionlog.New(agent)} }
+// log is the log of a session.
+type log struct{ *sessionlog.Log }

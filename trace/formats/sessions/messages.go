@@ -39,8 +39,8 @@ var Messages = trace.Format{
 	Doc:      "Messages of agents and libraries: Cursor, Cline, OpenClaw, Droid, Qwen Code, goose, AutoGen, LangGraph, pydantic-ai, ShareGPT.",
 	Spec:     "https://opencode.ai/docs/cli/#export",
 	Detect:   detectMessages,
-	Decode:   layout{whole: holdsMessages, divide: divideMessages, key: conversationKey}.decode,
-	Assemble: assembler("", readMessages),
+	Decode:   decodeMessages,
+	Assemble: assembleMessages,
 }
 
 // messageLists are the members that hold the messages of a session.

@@ -20,7 +20,7 @@ func detectMessages(h trace.Head) trace.Match {
 		if r.Has("ts", "type") && (r.Has("say") || r.Has("ask")) {
 			lacks = "this is what Cline shows; what its model was told and answered is in api_conversation_history.json, next to this file"
 		}
-		if r.Has("workspaceRootPath", "lastUsedAt") { // Craft Agents, which has a map
+		if r.Has("workspaceRootPath", "lastUsedAt") || r.Has("question_ID", "history") { // Craft Agents, Who&When: they have maps
 			return trace.Match{}
 		}
 		if detectOther(r) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -79,6 +80,22 @@ func requestPart(data []byte) (name string, record []byte) {
 		n = n*10 + int(c-'0')
 	}
 	return "", nil
+}
+
+// Nested reads a request or an answer, which some logs keep as a text, or an answer as the
+// stream that it came in: streamed joins that.
+func (b *Builder) Nested(c *jsonscan.Cursor, streamed func(text []byte) []byte, read func(*jsonscan.Cursor)) {
+	text, ok := c.Text()
+	if !ok {
+		read(c)
+		return
+	}
+	inner := jsonscan.New(streamed(text))
+	read(&inner)
+	if inner.End() != nil {
+		b.Anomaly(CodeMessageShape, 1)
+	}
+	b.Anomaly(CodeLoneSurrogate, inner.LoneSurrogates())
 }
 
 // chain returns the hashes behind the items of a request that are compared, and
