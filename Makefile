@@ -29,7 +29,7 @@ UPDATED = $(sort $(dir $(shell find . -name '*_test.go' -exec grep -lE 'internal
 SYSTEMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
 .NOTPARALLEL:
-.PHONY: beam-check serve-check serve-goals build manual image demo check test same size figures loop faults planted hostile page bench bench-compare backtest worth replay fuzz update
+.PHONY: beam-check serve-check serve-goals build manual image demo check test same size figures loop experiment faults planted hostile page bench bench-compare backtest worth replay fuzz update
 .PHONY: check-format check-modules check-vet check-systems check-static check-tests check-race
 
 ## build: the program, as bin/awo
@@ -156,6 +156,14 @@ loop: build
 	./bin/awo backtest bin/loop/before --techniques patterns,prefetch --quiet --format json >bin/loop/backtest.json
 	bin/loop/agent -awo bin/awo -first 200 -n 200 -record bin/loop/after -tools bin/loop/tools -control 0.5 $(LOOP)
 	./bin/awo compare bin/loop/after --tools bin/loop/tools --estimate bin/loop/backtest.json --look --quiet
+
+## experiment: what a live model saves: MODEL=URL of an OpenAI-compatible interface and NAME, its key in AWO_MODEL_KEY; the office in three arms, report in bin/experiment
+experiment: build
+	@test -n "$(MODEL)" || { echo "experiment: MODEL=http://localhost:8000/v1 NAME=qwen3 says which model"; exit 2; }
+	@rm -rf bin/experiment && mkdir -p bin/experiment && $(GO) build -o bin/experiment/agent ./testdata/agent
+	./bin/awo extract testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml --objective turns --out bin/experiment/compiled --quiet >bin/experiment/extract.txt
+	./bin/awo backtest testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml --techniques patterns,prefetch --quiet --format json >bin/experiment/backtest.json
+	bin/experiment/agent experiment -model "$(MODEL)" -name "$(NAME)" -awo bin/awo -tools bin/experiment/compiled -estimate bin/experiment/backtest.json -out bin/experiment $(EXPERIMENT)
 
 ## faults: kill awo 200 times, fill its disk, read 10,000 damaged snapshots in Go, Python and TypeScript: old or new is there, and nothing torn
 faults: build

@@ -16,6 +16,8 @@ type client struct {
 	in    io.Writer
 	lines chan []byte
 	next  int
+
+	offered []trace.Value // definitions of tools, once it has begun
 }
 
 // patience is how long an answer may take.
@@ -27,6 +29,7 @@ type call struct {
 }
 
 type answer struct {
+	text     string
 	failed   bool
 	attached []trace.Value // what was read ahead
 }
@@ -123,7 +126,8 @@ func (c *client) begin(name string) ([]string, error) {
 		return nil, err
 	}
 	var names []string
-	for _, t := range got[id].Member("tools").Elems {
+	c.offered = got[id].Member("tools").Elems
+	for _, t := range c.offered {
 		names = append(names, t.Member("name").Text)
 	}
 	return names, nil
@@ -148,6 +152,9 @@ func (c *client) call(calls []call) ([]answer, error) {
 		result := got[id]
 		out[i].failed = result.Member("isError").Bool
 		content := result.Member("content").Elems
+		for _, block := range content {
+			out[i].text += block.Member("text").Text + "\n"
+		}
 		for _, block := range content[min(1, len(content)):] {
 			if v, err := trace.ParseValue([]byte(block.Member("text").Text)); err == nil {
 				out[i].attached = append(out[i].attached, v.Member("read_ahead").Elems...)

@@ -3,7 +3,7 @@
 //	go run ./testdata/agent -awo bin/awo -n 200 -record bin/loop/before
 //	go run ./testdata/agent -awo bin/awo -first 200 -n 200 -record bin/loop/after -tools bin/loop/tools -control 0.5
 //
-// No model takes part. An agent does what a run of testdata/gen did, call by call and turn
+// With the word experiment a model takes part; see experiment.go. Otherwise none does: an agent does what a run of testdata/gen did, call by call and turn
 // by turn, with the same pauses between turns as a fast model. Where it is offered a
 // meta-tool that makes its next calls, it calls that with probability -adopt; with
 // probability -overuse it calls one where it makes no sense, and with -repeat it makes a call
@@ -41,6 +41,8 @@ const (
 	runVariable  = "OFFICE_RUN"
 	failVariable = "OFFICE_FAIL"
 	runsVariable = "OFFICE_RUNS"
+
+	stateVariable = "OFFICE_STATE" // the file that says in the end whether the task is done
 )
 
 func main() {
@@ -51,7 +53,11 @@ func main() {
 		}
 		return
 	}
-	if err := play(); err != nil {
+	do := play
+	if len(os.Args) > 1 && os.Args[1] == "experiment" {
+		do = func() error { return experiment(os.Args[2:], os.Stdout) }
+	}
+	if err := do(); err != nil {
 		if !errors.Is(err, flag.ErrHelp) {
 			fmt.Fprintln(os.Stderr, "agent:", err)
 		}
@@ -81,7 +87,11 @@ func beServer(run string) error {
 	if err != nil {
 		return err
 	}
-	return newServer(o, i, fail).serve(os.Stdin, os.Stdout)
+	served := newServer(o, i, fail)
+	if err := served.serve(os.Stdin, os.Stdout); err != nil || os.Getenv(stateVariable) == "" {
+		return err
+	}
+	return os.WriteFile(os.Getenv(stateVariable), fmt.Append(nil, o.Solved(i, served.office)), 0o600)
 }
 
 func play() error {

@@ -41,7 +41,7 @@ func writeConfig(folder string, runs int, fail float64) (string, error) {
 		return "", err
 	}
 	data, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"office": map[string]any{
-		"command": self, "env": map[string]string{runVariable: "${" + playedVariable + "}", runsVariable: fmt.Sprint(runs), failVariable: fmt.Sprint(fail)},
+		"command": self, "env": map[string]string{runVariable: "${" + playedVariable + "}", stateVariable: "${" + stateVariable + ":-}", runsVariable: fmt.Sprint(runs), failVariable: fmt.Sprint(fail)},
 	}}})
 	if err != nil {
 		return "", err

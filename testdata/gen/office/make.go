@@ -103,3 +103,14 @@ func systemPrompt(h habits) string {
 	}
 	return prompt + "Ask if something is missing. Answer briefly."
 }
+
+// Solved says whether the task of run i is done in an office. Of tasks that only ask for an
+// answer it says that it is: whether the answer is right it does not know.
+func (o *Office) Solved(i int, w *world.World) bool {
+	index, _ := o.schedule(i)
+	t := o.task(index, o.World(i))
+	if t.family.solved == nil {
+		return true
+	}
+	return t.family.solved(&session{office: w, task: t})
+}
