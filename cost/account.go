@@ -66,6 +66,7 @@ type Account struct {
 	// Prompt tells trajectories with different system prompts from each other.
 	Prompt uint64
 
+	task  uint64 // which one, where tokens are counted
 	meter *Meter
 }
 
@@ -139,7 +140,7 @@ func (m *Meter) Trajectory(t *trace.Trajectory) *Account {
 			continue
 		}
 		if counted == nil {
-			counted = m.countTurns(t, a.Definitions)
+			counted, a.task = m.countTurns(t, a.Definitions), taskHash(t)
 		}
 		to.Source = Counted
 		to.Input, to.Output, to.Reread = tokens32(counted[i].input), tokens32(counted[i].output), tokens32(counted[i].said)

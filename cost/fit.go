@@ -57,6 +57,7 @@ type fitKey struct {
 type fitSums struct {
 	tasks map[string]*taskSums
 	turns []fitTurn
+	ratio stat.Interval // of what was recorded to what is fitted, over tasks, once it is solved
 }
 
 type taskSums struct {
@@ -66,6 +67,8 @@ type taskSums struct {
 	firsts              int
 	output, outCounted  float64
 	outputs             int
+	input, inCounted    float64 // of all turns
+	turns               int
 }
 
 type fitTurn struct {
@@ -125,6 +128,7 @@ func (s *fitSums) add(task string, t *trace.Trajectory, counted []countedTurn, l
 		k.growths++
 	}
 	turn := fitTurn{input: input, counted: text}
+	k.input, k.inCounted, k.turns = k.input+input, k.inCounted+text, k.turns+1
 	if counted[i].output > 0 && u.Output > 0 && (u.Reasoning == 0 || !t.Turns[i].Thought.IsZero()) {
 		turn.output, turn.outCounted, turn.outputs = float64(u.Output), float64(counted[i].output), true
 		k.output += turn.output
@@ -196,6 +200,9 @@ func (s *fitSums) solve(name string) Factors {
 		return k.first - out.Input.Value*k.firstCounted, float64(k.firsts), k.firsts
 	})
 	out.Base.Value, out.Base.Interval = max(out.Base.Value, 0), out.Base.Interval.Within(0, math.Inf(1))
+	s.ratio = ratio(func(k *taskSums) (float64, float64, int) {
+		return k.input + outputWeight*k.output, out.Base.Value*float64(k.turns) + out.Input.Value*k.inCounted + outputWeight*out.Output.Value*k.outCounted, k.turns
+	}).Interval
 	var errors []float64
 	for _, t := range s.turns {
 		fitted, real := out.Base.Value+out.Input.Value*t.counted, t.input

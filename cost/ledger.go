@@ -128,6 +128,9 @@ type Line struct {
 	Amounts
 	CostUSD stat.Figure `json:"cost_usd"`          // Totals.USD
 	Own     stat.Figure `json:"recorded_cost_usd"` // RecordedUSD
+
+	PaidRange stat.Interval `json:"paid_usd_range,omitzero"` // of a trajectory that is estimated
+	account   *Account      // of a trajectory
 }
 
 // Amounts are what some trajectories took, and what was paid for them.
@@ -188,6 +191,7 @@ type ToolLine struct {
 // Statement is what a Ledger adds up to.
 type Statement struct {
 	Total    Line
+	Tokens   stat.Interval // of those of Total; null where none are estimated, as Total.PaidRange
 	Models   []Line
 	Agents   []Line
 	Groups   []Line // by what GroupBy names; nil without
@@ -226,6 +230,16 @@ func (l *Ledger) Statement(top int) *Statement {
 	return b.statement(top)
 }
 
+// Ranges adds to a statement between what bounds its amounts are that f estimated.
+func (l *Ledger) Ranges(s *Statement, f *Fit) {
+	s.Total.PaidRange, s.Tokens = f.Range(l.accounts, true), f.Range(l.accounts, false)
+	for i := range s.Dearest {
+		if one := &s.Dearest[i]; one.Estimated > 0 && one.PaidUSD.Known() {
+			one.PaidRange = f.Range([]*Account{one.account}, true)
+		}
+	}
+}
+
 // booking is the sums of a Statement under way.
 type booking struct {
 	ledger                                 *Ledger
@@ -255,7 +269,7 @@ func line[K comparable](m map[K]*Line, key K) *Line {
 
 func (b *booking) book(i int, a *Account, calls []ledgerCall) {
 	e := &b.ledger.entries[i]
-	own := Line{Name: b.ledger.ids[i], Amounts: Amounts{Totals: a.Total(), Trajectories: 1, Calls: len(calls), RecordedUSD: a.RecordedUSD, RecordedTurns: a.RecordedTurns}}
+	own := Line{Name: b.ledger.ids[i], account: a, Amounts: Amounts{Totals: a.Total(), Trajectories: 1, Calls: len(calls), RecordedUSD: a.RecordedUSD, RecordedTurns: a.RecordedTurns}}
 	if own.Unpaid < own.Turns {
 		own.Paying = 1
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -158,6 +159,7 @@ func (s *Sums) Users(tool string, none bool, trajectories int) {
 func (s *Sums) Statement() *Statement {
 	out, same := s.out, func(name string) string { return name }
 	out.Total = out.Total.Priced()
+	out.Total.PaidRange, out.Tokens = stat.NoInterval(allRecorded), stat.NoInterval(allRecorded)
 	out.Models, out.Agents = lines(s.models, same), lines(s.agents, same)
 	out.Outcomes = lines(s.outcomes, trace.Outcome.String)
 	out.Days = lines(s.days, same)

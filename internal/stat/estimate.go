@@ -13,10 +13,13 @@ type Estimate struct {
 	Interval Interval
 }
 
+// NoEstimate returns an estimate that there is not, and why.
+func NoEstimate(reason string) Estimate { return Estimate{Unknown(reason), NoInterval(reason)} }
+
 // ShareOf returns count of n as an estimate: null for a reason where n is 0.
 func ShareOf(count, n int, reason string) Estimate {
 	if n == 0 {
-		return Estimate{Unknown(reason), NoInterval(reason)}
+		return NoEstimate(reason)
 	}
 	return Estimate{Known(float64(count) / float64(n)), Share(count, n).Interval}
 }

@@ -102,7 +102,7 @@ func (f *findings) orders() []order {
 		if h, ok := f.heldOut(o.K); ok {
 			return order{*o, stat.Estimate{Figure: h.Bits, Interval: h.Interval}}
 		}
-		return order{*o, stat.Estimate{Figure: stat.Unknown(noHeldOut), Interval: stat.NoInterval(noHeldOut)}}
+		return order{*o, stat.NoEstimate(noHeldOut)}
 	})
 }
 

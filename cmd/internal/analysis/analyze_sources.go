@@ -146,9 +146,8 @@ func sourcesResult(s *dataflow.Set) *origins {
 const tooSmall = "beyond what a number can hold"
 
 func classResult(name string, p stat.Proportion) class {
-	const none = "no use could be attributed"
 	if p.N == 0 {
-		return class{name, p.Count, stat.Estimate{Figure: stat.Unknown(none), Interval: stat.NoInterval(none)}}
+		return class{name, p.Count, stat.NoEstimate("no use could be attributed")}
 	}
 	return class{name, p.Count, stat.Estimate{Figure: stat.Known(float64(p.Count) / float64(p.N)), Interval: p.Interval}}
 }

@@ -11,9 +11,6 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// findingsOptions are the flags of `awo findings`.
-type findingsOptions struct{}
-
 // NewFindings returns `awo findings`.
 func NewFindings(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
@@ -46,7 +43,7 @@ type findingsFigures struct {
 	Estimated float64       `json:"usd_estimated"` // of the others, at the mean price of those
 }
 
-func find(j *cli.Job, o findingsOptions, files []string) error {
+func find(j *cli.Job, _ struct{}, files []string) error {
 	meter := j.Meter()
 	in, err := j.Intake(files, trace.Options{})
 	if err != nil {

@@ -20,9 +20,6 @@ import (
 	"github.com/awo-dev/awo/trace/completeness"
 )
 
-// summaryOptions are the flags of `awo summary`.
-type summaryOptions struct{}
-
 // NewSummary returns `awo summary`.
 func NewSummary(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
@@ -59,10 +56,12 @@ type screen struct {
 
 // Bill is what was paid, in US dollars.
 type Bill struct {
-	Paid          stat.Figure `json:"paid_usd"`           // as recorded, else at list prices, turn by turn
-	Recorded      stat.Figure `json:"recorded_usd"`       // of turns that record it
-	List          stat.Figure `json:"list_usd"`           // of turns with a price
-	PerTrajectory stat.Figure `json:"usd_per_trajectory"` // of those with a cost
+	Paid          stat.Figure   `json:"paid_usd"`           // as recorded, else at list prices, turn by turn
+	Recorded      stat.Figure   `json:"recorded_usd"`       // of turns that record it
+	List          stat.Figure   `json:"list_usd"`           // of turns with a price
+	PerTrajectory stat.Figure   `json:"usd_per_trajectory"` // of those with a cost
+	PaidRange     stat.Interval `json:"paid_usd_range"`     // 95 %, where some of it is estimated
+	TokensRange   stat.Interval `json:"tokens_range"`
 }
 
 type spent struct {
@@ -95,7 +94,7 @@ type habitual struct {
 // summaryOrder is how many calls a summary looks back.
 const summaryOrder = 2
 
-func summarise(j *cli.Job, o summaryOptions, files []string) error {
+func summarise(j *cli.Job, _ struct{}, files []string) error {
 	meter := j.Meter()
 	in, err := j.Intake(files, trace.Options{Spool: true})
 	if err != nil {
@@ -109,7 +108,7 @@ func summarise(j *cli.Job, o summaryOptions, files []string) error {
 		return err
 	}
 	costs := account.Costs(in)
-	out := screen{Input: in.JSON(), Days: days(in.Facts), Bill: Bill{costs.PaidUSD, costs.RecordedUSD, costs.ListUSD, costs.PerTrajectory}, Cost: spentOn(costs), Habit: habitOf(j, corpus, j.Seed)}
+	out := screen{Input: in.JSON(), Days: days(in.Facts), Bill: Bill{costs.PaidUSD, costs.RecordedUSD, costs.ListUSD, costs.PerTrajectory, costs.PaidRange, costs.TokensRange}, Cost: spentOn(costs), Habit: habitOf(j, corpus, j.Seed)}
 	for _, m := range in.Facts.Models() {
 		if m.Name != "" {
 			out.Models = append(out.Models, m.Name)

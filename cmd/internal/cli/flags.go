@@ -134,24 +134,15 @@ var sizeUnits = []struct {
 	{"KiB", 1 << 10},
 	{"MiB", 1 << 20},
 	{"GiB", 1 << 30},
-	{"TiB", 1 << 40},
-	{"kB", 1e3},
 	{"KB", 1e3},
 	{"MB", 1e6},
 	{"GB", 1e9},
-	{"TB", 1e12},
-	{"B", 1},
-	{"k", 1e3},
-	{"K", 1 << 10},
-	{"M", 1 << 20},
-	{"G", 1 << 30},
-	{"T", 1 << 40},
 }
 
 // String returns the size in the largest unit that divides it.
 func (s *Size) String() string {
 	n := int64(*s)
-	for _, u := range []string{"TiB", "GiB", "MiB", "KiB"} {
+	for _, u := range []string{"GiB", "MiB", "KiB"} {
 		for _, unit := range sizeUnits {
 			if unit.name == u && n != 0 && n%unit.bytes == 0 {
 				return strconv.FormatInt(n/unit.bytes, 10) + u

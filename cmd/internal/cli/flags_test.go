@@ -43,14 +43,14 @@ func TestNumber(t *testing.T) {
 func TestByteSize(t *testing.T) {
 	for in, want := range map[string]int64{
 		"0": 0, "500000": 500_000, "64MiB": 64 << 20, "1.5GB": 1_500_000_000, "1 KiB": 1 << 10,
-		"2k": 2000, "2K": 2048, "3M": 3 << 20, "7B": 7, " 8 ": 8, "1e6": 1_000_000,
+		"2KB": 2000, "3 MB": 3_000_000, " 8 ": 8, "1e6": 1_000_000,
 	} {
 		var s Size
 		if err := s.Set(in); err != nil || int64(s) != want {
 			t.Errorf("%q is %d (%v), want %d", in, s, err, want)
 		}
 	}
-	for _, in := range []string{"", "x", "-1", "1 MiBB", "NaN", "1e300", "9223372036854775808", "Inf", "MiB"} {
+	for _, in := range []string{"", "x", "-1", "1 MiBB", "7B", "2k", "NaN", "1e300", "9223372036854775808", "Inf", "MiB"} {
 		s := Size(5)
 		if err := s.Set(in); err == nil || s != 5 {
 			t.Errorf("%q is taken as %d", in, s)

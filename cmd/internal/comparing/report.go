@@ -72,7 +72,7 @@ func sections(out *Comparison) []section {
 	}
 	list := []section{{"", arms}, {"A session", []report.Block{figureTable(out)}}}
 	if out.Estimate != nil {
-		list = append(list, section{"Predicted and realised", []report.Block{estimateTable(out.Estimate), unitsNeeded(out.Estimate)}})
+		list = append(list, section{"Predicted and realised", []report.Block{estimateWords(out.Estimate), unitsNeeded(out.Estimate)}})
 	}
 	return append(list, section{"Meta-tools", []report.Block{toolTable(out.result.Tools).IfAny()}}, section{"Prefetched reads", []report.Block{ruleTable(out.result.Rules).IfAny()}})
 }
@@ -99,18 +99,16 @@ func figureTable(out *Comparison) *report.Table {
 	return table
 }
 
-func estimateTable(e *estimate) *report.Table {
-	table := report.NewTable("estimate", "",
-		report.Column{Key: "what", Title: "share of calling turns saved"}, report.Column{Key: "share", Title: "share", Unit: "%", Align: report.Right},
-		report.Column{Key: "interval", Title: "95 % interval", Unit: "%", Align: report.Right, Interval: true})
-	predicted := report.Missing("the back-test has no interval")
+// estimateWords set what was predicted beside what was realised.
+func estimateWords(e *estimate) report.Paragraph {
+	predicted, realised := fmt.Sprintf("%.1f %%", 100*e.Predicted.Share), "not known"
 	if e.Predicted.Lo != nil && e.Predicted.Hi != nil {
-		predicted = report.ShareRange(stat.Interval{Lo: *e.Predicted.Lo, Hi: *e.Predicted.Hi, Level: stat.DefaultLevel, N: 1, Method: "back-test"}, 1)
+		predicted += fmt.Sprintf(" (%.1f to %.1f %%)", 100**e.Predicted.Lo, 100**e.Predicted.Hi)
 	}
-	table.Add(report.Text("predicted ("+e.Predicted.Technique+")"), report.Share(e.Predicted.Share, 1), predicted)
-	table.Add(report.Text("realised"), report.ShareOf(e.Realised.Figure, 1), report.ShareRange(e.Realised.Interval, 1))
-	table.Note("A prediction is an upper bound: agents have to choose what it counts on.")
-	return table.View()
+	if in := e.Realised.Interval; e.Realised.Known() && in.Known() {
+		realised = fmt.Sprintf("%.1f %% (%.1f to %.1f %%)", 100*e.Realised.Float(), 100*in.Lo, 100*in.Hi)
+	}
+	return report.Paragraph(fmt.Sprintf("Of the calling turns %s were to be saved by %s, an upper bound, because agents have to choose what it counts on. Saved were %s.", predicted, e.Predicted.Technique, realised))
 }
 
 // unitsNeeded says how many units it takes to see what is predicted.

@@ -213,21 +213,10 @@ func setWords(s setFigures) string {
 func changesTable(list []changes.Change) *report.Table {
 	sorted := slices.Clone(list)
 	slices.SortStableFunc(sorted, func(a, b changes.Change) int {
-		switch {
-		case a.Breaking == b.Breaking:
-			return 0
-		case a.Breaking:
-			return -1
-		}
-		return 1
+		return cmp.Compare(broken(&b), broken(&a))
 	})
 	table := report.TableOf("changes", "", sorted, []report.Column{
-		{Key: "breaking", Cell: report.By(func(c *changes.Change) report.Cell {
-			if c.Breaking {
-				return report.Text("breaks")
-			}
-			return report.Text("")
-		})},
+		{Key: "breaking", Cell: report.By(func(c *changes.Change) report.Cell { return report.Text(broken(c)) })},
 		{Key: "of", Title: "of", Max: 42, Cell: report.By(func(c *changes.Change) report.Cell { return report.Name(cmp.Or(c.MetaTool, c.Tool, c.Rule)) })},
 		{Key: "code", Title: "change", Words: true},
 		{Key: "text", Title: "what", Max: 72, Wrap: true},
@@ -235,4 +224,12 @@ func changesTable(list []changes.Change) *report.Table {
 	})
 	table.NoteIf(slices.ContainsFunc(list, func(c changes.Change) bool { return c.Code == "support-lost" }), "Support is lost to other habits, or to fewer traces: see how many there are in both manifests.")
 	return table.IfAny()
+}
+
+// broken says that a change breaks, "" if it does not.
+func broken(c *changes.Change) string {
+	if c.Breaking {
+		return "breaks"
+	}
+	return ""
 }

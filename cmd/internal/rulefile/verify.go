@@ -240,7 +240,7 @@ func (out *verification) judge(r *evidence.RuleEvidence, e *evidence.Evidence, o
 	v := ruleVerdict{
 		ID: id, Kind: rule.Kind.String(), At: rule.Pos, TestedShare: stat.Ratio(r.Tested, r.States, "it joins no states"),
 		States: r.States, Tested: r.Tested, Checks: r.Checks, Contradictions: r.Contradictions, Involved: r.Involved, Expected: r.Expected,
-		Rate: stat.Estimate{Figure: stat.Unknown("nothing was checked"), Interval: stat.NoInterval("nothing was checked")},
+		Rate: stat.NoEstimate("nothing was checked"),
 	}
 	if r.Rate.N > 0 {
 		v.Rate = stat.Estimate{Figure: stat.Known(r.Rate.Share), Interval: r.Rate.Interval}
@@ -278,7 +278,7 @@ func judge(r *evidence.RuleEvidence, o verifyOptions) (verdict, why string) {
 // at order 1 from the state.
 func nextCallOf(name string, e *evidence.Evidence, seed uint64, order int) nextCall {
 	const none = "a held-out loss needs at least two tasks with calls"
-	out := nextCall{Rules: name, States: e.States, Bits: stat.Estimate{Figure: stat.Unknown(none), Interval: stat.NoInterval(none)}}
+	out := nextCall{Rules: name, States: e.States, Bits: stat.NoEstimate(none)}
 	if e.Next.Folds == 0 {
 		return out
 	}

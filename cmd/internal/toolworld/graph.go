@@ -274,7 +274,7 @@ func predictionTable(g *toolgraph.Graph) *report.Table {
 func tested(links string, e toolgraph.Evaluation) heldOut {
 	const none = "no links could be held out"
 	if e.Links == 0 {
-		return heldOut{links, 0, stat.Estimate{Figure: stat.Unknown(none), Interval: stat.NoInterval(none)}}
+		return heldOut{links, 0, stat.NoEstimate(none)}
 	}
 	return heldOut{links, e.Links, stat.Estimate{
 		Figure:   stat.Known(e.AUC),

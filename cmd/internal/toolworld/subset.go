@@ -372,7 +372,7 @@ func baselineTable(out *learned) *report.Table {
 // estimate returns a recall with its bounds.
 func estimate(e toolrank.Estimate) stat.Estimate {
 	if e.Tasks == 0 {
-		return stat.Estimate{Figure: stat.Unknown("no tasks"), Interval: stat.NoInterval("no tasks")}
+		return stat.NoEstimate("no tasks")
 	}
 	out := stat.Estimate{Figure: stat.Known(round4(e.Mean)), Interval: stat.NoInterval("fewer than two groups of tasks")}
 	if e.Groups >= 2 {

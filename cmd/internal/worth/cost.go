@@ -153,7 +153,8 @@ func Account(j *cli.Job, in *cli.Intake, from iter.Seq2[*trace.Trajectory, error
 		}
 		f.unscaled = ledger.Apply(f.fit)
 	}
-	if f.statement = ledger.Statement(o.Top); times != nil {
+	f.statement = ledger.Statement(o.Top)
+	if ledger.Ranges(f.statement, f.fit); times != nil {
 		f.periods, f.statement.Groups = times.periods(f.statement.Groups), nil
 	}
 	if lazy != nil {

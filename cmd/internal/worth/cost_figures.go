@@ -16,6 +16,8 @@ type CostFigures struct {
 	cost.Amounts
 	Tokens      int64            `json:"tokens"`
 	EachTokens  stat.Figure      `json:"tokens_per_trajectory"`
+	PaidRange   stat.Interval    `json:"paid_usd_range"` // 95 %, where some of it is estimated
+	TokensRange stat.Interval    `json:"tokens_range"`
 	ListUSD     stat.Figure      `json:"list_usd"` // at list prices
 	RecordedUSD stat.Figure      `json:"recorded_usd"`
 	Unscaled    int              `json:"unscaled_turns"`         // counted, with nothing to scale them by
@@ -62,7 +64,7 @@ func (f *CostFindings) Costs(in *cli.Intake) Costs {
 	return Costs{
 		CostFigures: CostFigures{
 			Read: in.JSON(), Currency: "USD", Caching: f.caching, Amounts: s.Total.Amounts, Tokens: s.Total.Tokens(), EachTokens: stat.Ratio(int(s.Total.Tokens()), s.Total.Trajectories, cost.NoTurns),
-			ListUSD: s.Total.CostUSD, RecordedUSD: s.Total.Own,
+			PaidRange: s.Total.PaidRange, TokensRange: s.Tokens, ListUSD: s.Total.CostUSD, RecordedUSD: s.Total.Own,
 			Unscaled: f.unscaled, Silent: s.Silent, By: by, Unknown: f.unknown(), Lazy: f.lazy,
 		},
 		Models: s.Models, Agents: s.Agents, Groups: s.Groups, Outcomes: s.Outcomes, Days: s.Days, Dearest: s.Dearest,

@@ -61,22 +61,23 @@ func lazySections(d *report.Document, l *cost.LazyReport) {
 	if l.NoTools+l.Misfit > 0 {
 		about += fmt.Sprintf(" Left out: %s without definitions, %s whose recorded input is smaller than its definitions.", cli.CountOf(l.NoTools, "trajectory"), cli.CountOf(l.Misfit, "trajectory"))
 	}
-	if len(l.Levels) == 0 {
-		d.Section("Lazy registration", report.Paragraph(about))
-	} else {
-		shown := l.Levels
-		if len(shown) == 2 { // that of all repeats the only level
-			shown = shown[:1]
-		}
-		d.Section("Lazy registration", report.Paragraph(about), lazyTable(l, l.Levels).Hidden(), lazyTable(l, shown).View(), lazyEven(l))
+	d.Section("Lazy registration", report.Paragraph(about), lazyTable(l), lazyEven(l))
+	growth := report.TableOf("registered_share", "Share of the tools offered that were called so far", l.Growth, []report.Column{
+		{Key: "turn", Title: "after turn"}, {Key: "share", Unit: "%"}, {Key: "trajectories"},
+	})
+	growth.Most = stepsOfGrowth
+	if v, ok := l.Final.Value(); ok {
+		growth.Note("At the end of the trajectories it is %.1f %%. Each line is the trajectories that have so many turns.", 100*v)
 	}
-	all, shown := growthTables(l)
-	d.Section("Tokens of definitions", partTable(l), all, shown)
+	d.Section("Tokens of definitions", partTable(l), growth)
 }
 
-func lazyTable(l *cost.LazyReport, levels []cost.LazyLevel) *report.Table {
+// stepsOfGrowth is how many turns the text has.
+const stepsOfGrowth = 12
+
+func lazyTable(l *cost.LazyReport) *report.Table {
 	var rows []lazyRow
-	for _, level := range levels {
+	for _, level := range l.Levels {
 		for _, v := range level.Variants {
 			rows = append(rows, lazyRow{level.Name, level.Trajectories, level.Tasks, level.MeanTools, level.Turns, level.Tokens, level.CostUSD, v})
 		}
@@ -93,13 +94,16 @@ func lazyTable(l *cost.LazyReport, levels []cost.LazyLevel) *report.Table {
 	})
 	table.Note("Negative: it costs more. Into the tool list, a registration makes the next turn's cache void; as a result, it does not. Only what is called is registered, a lower bound, but for the variant that registers more.")
 	table.NoteIf(l.Tasks < fewTasks, "Intervals are a bootstrap over only %s, and are too narrow.", cli.CountOf(l.Tasks, "task"))
-	return table
+	return table.IfAny()
 }
 
 // fewTasks is below how many tasks a bootstrap over them is not to be trusted.
 const fewTasks = 20
 
 func lazyEven(l *cost.LazyReport) report.Paragraph {
+	if len(l.Levels) == 0 {
+		return ""
+	}
 	say := func(f stat.Figure, i stat.Interval, what string) string {
 		v, ok := f.Value()
 		if !ok {
@@ -133,21 +137,4 @@ func partTable(l *cost.LazyReport) *report.Table {
 	called, _ := p.CalledPerTurn.Value()
 	table.Note("o200k tokens of %s, each counted once. A turn reads %s tokens of definitions on average; those of the tools that it calls are %s.", cli.CountOf(p.Tools, "definition"), report.Grouped(int(offered+0.5)), report.Grouped(int(called+0.5)))
 	return table
-}
-
-// growthTables are all steps for programs, and those that people read.
-func growthTables(l *cost.LazyReport) (all, shown *report.Table) {
-	some := slices.DeleteFunc(slices.Clone(l.Growth), func(g cost.GrowthStep) bool {
-		return !slices.Contains([]int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32}, g.Turn)
-	})
-	table := func(rows []cost.GrowthStep) *report.Table {
-		return report.TableOf("registered_share", "Share of the tools offered that were called so far", rows, []report.Column{
-			{Key: "turn", Title: "after turn"}, {Key: "share", Unit: "%"}, {Key: "trajectories"},
-		})
-	}
-	all, shown = table(l.Growth).Hidden(), table(some).View()
-	if v, ok := l.Final.Value(); ok {
-		shown.Note("At the end of the trajectories it is %.1f %%. Each line is the trajectories that have so many turns.", 100*v)
-	}
-	return all, shown
 }

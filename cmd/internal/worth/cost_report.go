@@ -42,7 +42,7 @@ func (f *CostFindings) unknown() []string {
 	}
 	switch fitted := t.Estimated - f.unscaled; {
 	case f.unscaled > 0:
-		say("%s without recorded usage, and no turn of the same model and system prompt in two tasks to scale by: o200k counts of the texts recorded. What is not recorded, such as system prompts and definitions, is not in them, and their error is not known.", cli.CountOf(f.unscaled, "turn"))
+		say("%s without recorded usage, and no turn of the same model and system prompt in two tasks to scale by: o200k counts of the texts recorded. What is not recorded, such as system prompts and definitions, comes on top: so the true figures are higher, except that other vocabularies count up to a fifth less.", cli.CountOf(f.unscaled, "turn"))
 		fallthrough
 	case fitted > 0:
 		if fitted > 0 {
@@ -133,11 +133,7 @@ func (f *CostFindings) Sections(d *report.Document, out Costs) {
 	d.Section("How long it takes", f.WaitTable())
 	d.Section("Tokens", f.total(out))
 	d.Section("What cannot be known", report.List(out.Unknown))
-	d.Add(priceTable(out.Prices).Hidden())
-	if some && out.Unpriced < out.Turns {
-		priced := slices.DeleteFunc(slices.Clone(out.Prices), func(p price) bool { _, ok := p.Input.Value(); return !ok })
-		d.Add(priceTable(priced).View())
-	}
+	d.Add(only(out.Unpriced < out.Turns, priceTable(out.Prices)))
 	d.Section("Scaling of counted tokens", only(out.Estimated > out.Unscaled, fitTable(out.Fit)))
 	d.Section("By agent", only(len(out.Agents) > 1, costTable("agents", "agent", out.Agents)))
 	if len(out.Groups) > 0 {
@@ -192,9 +188,9 @@ func CostAnswer(out Costs) string {
 	case out.Silent > 0:
 		text += fmt.Sprintf(", in the %s of %s that record their tokens", report.Grouped(t.Turns), cli.CountOf(t.Turns+out.Silent, "turn"))
 	case t.Estimated == t.Turns:
-		text += ", estimated from texts"
+		text += ", estimated from texts" + t.bounds()
 	case t.Estimated > 0:
-		text += fmt.Sprintf(", %.0f %% of the turns estimated from texts", 100*float64(t.Estimated)/float64(t.Turns))
+		text += fmt.Sprintf(", %.0f %% of the turns estimated from texts", 100*float64(t.Estimated)/float64(t.Turns)) + t.bounds()
 	}
 	if priced && t.Unpaid > 0 {
 		text += fmt.Sprintf(" (%s of %s have no price)", report.Grouped(t.Unpaid), cli.CountOf(t.Turns, "turn"))
@@ -210,6 +206,21 @@ func CostAnswer(out Costs) string {
 		}
 	}
 	return text + "."
+}
+
+// bounds say between what an amount lies that is estimated, "" where that is not known.
+func (l *CostFigures) bounds() string {
+	in, write := l.PaidRange, func(v float64) string { return cli.Dollars(v) + " USD" }
+	if !l.PaidUSD.Known() {
+		in, write = l.TokensRange, func(v float64) string { return cli.Grouped(int64(math.Round(v))) }
+	}
+	switch {
+	case !in.Known():
+		return ""
+	case math.IsInf(in.Hi, 1):
+		return fmt.Sprintf(" (at least %s)", write(in.Lo))
+	}
+	return fmt.Sprintf(" (95 %% range %s to %s)", write(in.Lo), write(in.Hi))
 }
 
 // basis says where the amounts are from.
@@ -257,6 +268,7 @@ func costTable(id, key string, lines []cost.Line) *report.Table {
 		{Key: "cached_input_tokens", Title: "cached"},
 		{Key: "output_tokens", Title: "output tokens"},
 		{Key: "paid_usd", Title: "cost", Unit: "USD", Digits: 4},
+		{Key: "paid_usd_range", Title: "95 % range", Digits: 4, Align: report.Right, Hide: !slices.ContainsFunc(lines, func(l cost.Line) bool { return l.PaidRange.Known() })},
 		{Key: "cost_usd", Title: "list price", Unit: "USD", Digits: 4, Hide: !slices.ContainsFunc(lines, func(l cost.Line) bool { return l.RecordedTurns > 0 })},
 	})
 	table.Most = linesShown
