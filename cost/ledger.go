@@ -24,13 +24,11 @@ type Ledger struct {
 	ids      []string
 }
 
-const secondsADay = 24 * 60 * 60
-
 type entry struct {
 	calls   int32 // how many
 	agent   int32
 	group   int32
-	day     int32 // since 1970, -1 if not recorded
+	began   time.Time
 	outcome trace.Outcome
 }
 
@@ -69,12 +67,9 @@ func (l *Ledger) GroupBy(name func(*trace.Trajectory) string) { l.group = name }
 // Add makes the account of t, keeps it and returns it.
 func (l *Ledger) Add(t *trace.Trajectory) *Account {
 	a := l.meter.Trajectory(t)
-	e := entry{agent: l.agents.of(t.Agent), day: -1, outcome: t.Outcome}
+	e := entry{agent: l.agents.of(t.Agent), began: t.Started(), outcome: t.Outcome}
 	if l.group != nil {
 		e.group = l.groups.of(l.group(t))
-	}
-	if at := t.Started(); !at.IsZero() {
-		e.day = int32(at.Unix() / secondsADay)
 	}
 	for i := range t.Calls {
 		c := &t.Calls[i]
@@ -216,7 +211,7 @@ type Statement struct {
 // Statement adds everything up. Groups stand in order of money, then tokens, then
 // name; at most top habits and trajectories, the most expensive ones, are named.
 func (l *Ledger) Statement(top int) *Statement {
-	b := &booking{ledger: l, models: map[int32]*Line{}, agents: map[int32]*Line{}, groups: map[int32]*Line{}, outcomes: map[int32]*Line{}, days: map[int32]*Line{}, habits: map[[2]int32]*habitSum{}}
+	b := &booking{groups: newGroups(), ledger: l, habits: map[[2]int32]*habitSum{}}
 	b.tools = make([]toolSum, len(l.tools.list)+1)
 	for i := range b.tools {
 		b.tools[i].last = -1
@@ -232,7 +227,10 @@ func (l *Ledger) Statement(top int) *Statement {
 
 // Ranges adds to a statement between what bounds its amounts are that f estimated.
 func (l *Ledger) Ranges(s *Statement, f *Fit) {
-	s.Total.PaidRange, s.Tokens = f.Range(l.accounts, true), f.Range(l.accounts, false)
+	s.Total.PaidRange, s.Tokens = stat.NoInterval(s.Total.PaidUSD.Missing()), f.Range(l.accounts, false)
+	if s.Total.PaidUSD.Known() {
+		s.Total.PaidRange = f.Range(l.accounts, true)
+	}
 	for i := range s.Dearest {
 		if one := &s.Dearest[i]; one.Estimated > 0 && one.PaidUSD.Known() {
 			one.PaidRange = f.Range([]*Account{one.account}, true)
@@ -240,14 +238,42 @@ func (l *Ledger) Ranges(s *Statement, f *Fit) {
 	}
 }
 
+// groups are the lines of a Statement under way.
+type groups struct {
+	out                          Statement
+	models, agents, groups, days map[string]*Line
+	outcomes                     map[trace.Outcome]*Line
+}
+
+func newGroups() groups {
+	return groups{models: map[string]*Line{}, agents: map[string]*Line{}, groups: map[string]*Line{}, days: map[string]*Line{}, outcomes: map[trace.Outcome]*Line{}}
+}
+
+// of returns the lines that trajectories of an agent, with an outcome and of a day, count in.
+func (g *groups) of(agent string, outcome trace.Outcome, began time.Time) []*Line {
+	day := ""
+	if !began.IsZero() && began.Unix() >= 0 {
+		day = began.UTC().Format(time.DateOnly)
+	}
+	return []*Line{&g.out.Total, line(g.agents, agent), line(g.outcomes, outcome), line(g.days, day)}
+}
+
+// close makes rows of the lines.
+func (g *groups) close() {
+	same := func(name string) string { return name }
+	g.out.Total = g.out.Total.Priced()
+	g.out.Models, g.out.Agents, g.out.Days = lines(g.models, same), lines(g.agents, same), lines(g.days, same)
+	g.out.Outcomes = lines(g.outcomes, trace.Outcome.String)
+	slices.SortFunc(g.out.Days, func(x, y Line) int { return cmp.Compare(x.Name, y.Name) })
+}
+
 // booking is the sums of a Statement under way.
 type booking struct {
-	ledger                                 *Ledger
-	out                                    Statement
-	models, agents, groups, outcomes, days map[int32]*Line
-	tools                                  []toolSum // by number, turns without calls last
-	habits                                 map[[2]int32]*habitSum
-	dearest                                []Line
+	groups
+	ledger  *Ledger
+	tools   []toolSum // by number, turns without calls last
+	habits  map[[2]int32]*habitSum
+	dearest []Line
 }
 
 type toolSum struct {
@@ -273,8 +299,11 @@ func (b *booking) book(i int, a *Account, calls []ledgerCall) {
 	if own.Unpaid < own.Turns {
 		own.Paying = 1
 	}
-	for _, l := range []*Line{&b.out.Total, line(b.agents, e.agent), line(b.groups, e.group), line(b.outcomes, int32(e.outcome)), line(b.days, e.day)} {
+	for _, l := range b.of(b.ledger.agents.list[e.agent], e.outcome, e.began) {
 		l.add(&own)
+	}
+	if b.ledger.group != nil {
+		line(b.groups.groups, b.ledger.groups.list[e.group]).add(&own)
 	}
 	if len(a.Turns) == 0 {
 		b.out.NoTurns++
@@ -299,12 +328,12 @@ func (l *Line) add(o *Line) {
 func (b *booking) bookModels(a *Account, own *Line, calls []ledgerCall) {
 	for _, c := range calls {
 		if c.turn >= 0 && int(c.turn) < len(a.Turns) {
-			line(b.models, a.Turns[c.turn].model).Calls++
+			line(b.models, a.Model(int(c.turn))).Calls++
 		}
 	}
 	for i := range a.Turns {
 		t := &a.Turns[i]
-		l := line(b.models, t.model)
+		l := line(b.models, a.Model(i))
 		l.Totals.Add(a.Turn(i))
 		if i == 0 {
 			l.Trajectories++
@@ -397,19 +426,9 @@ func (b *booking) habit(trajectory int, first, second int32, turn *Totals, share
 
 func (b *booking) statement(top int) *Statement {
 	l := b.ledger
-	b.out.Models = lines(b.models, func(k int32) string { return l.meter.models[k] })
-	if l.group != nil {
-		b.out.Groups = lines(b.groups, func(k int32) string { return l.groups.list[k] })
+	if b.close(); l.group != nil {
+		b.out.Groups = lines(b.groups.groups, func(name string) string { return name })
 	}
-	b.out.Agents = lines(b.agents, func(k int32) string { return l.agents.list[k] })
-	b.out.Outcomes = lines(b.outcomes, func(k int32) string { return trace.Outcome(k).String() })
-	b.out.Days = lines(b.days, func(k int32) string {
-		if k < 0 {
-			return ""
-		}
-		return time.Unix(int64(k)*secondsADay, 0).UTC().Format(time.DateOnly)
-	})
-	slices.SortFunc(b.out.Days, func(x, y Line) int { return cmp.Compare(x.Name, y.Name) })
 	for i := range b.tools {
 		t := &b.tools[i]
 		if i < len(l.tools.list) {
@@ -432,7 +451,6 @@ func (b *booking) statement(top int) *Statement {
 	})
 	b.out.Habits = slices.Clone(b.out.Habits[:min(top, len(b.out.Habits))])
 	b.out.Dearest = slices.Clone(b.dearest[:min(top, len(b.dearest))])
-	b.out.Total = b.out.Total.Priced()
 	return &b.out
 }
 

@@ -1,7 +1,6 @@
 package cost
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -13,22 +12,16 @@ import (
 // place of the trajectories that a Ledger wants. What is linear in tokens is exact but for
 // the last digits of a float64; habits and the most expensive trajectories are not in sums.
 type Sums struct {
+	groups
 	meter *Meter
-	out   Statement
-
-	models, agents, days map[string]*Line
-	outcomes             map[trace.Outcome]*Line
-	tools                map[string]*ToolLine
-	none                 ToolLine // turns without a call
+	tools map[string]*ToolLine
+	none  ToolLine // turns without a call
 }
 
 // NewSums returns the Statement of nothing at the prices of m. Caching must not be
 // CachingOn, which wants the turns one by one.
 func NewSums(m *Meter) *Sums {
-	return &Sums{
-		meter: m, models: map[string]*Line{}, agents: map[string]*Line{}, days: map[string]*Line{},
-		outcomes: map[trace.Outcome]*Line{}, tools: map[string]*ToolLine{},
-	}
+	return &Sums{groups: newGroups(), meter: m, tools: map[string]*ToolLine{}}
 }
 
 // Some is the turns of one model and day.
@@ -76,7 +69,7 @@ func (s *Sums) totals(x *Some) Totals {
 func (s *Sums) Turns(x Some) {
 	t := s.totals(&x)
 	own := Line{Amounts: Amounts{Totals: t}}
-	for _, l := range []*Line{&s.out.Total, line(s.agents, x.Agent), line(s.outcomes, x.Outcome), line(s.days, dayName(x.Began)), line(s.models, x.Model)} {
+	for _, l := range append(s.of(x.Agent, x.Outcome, x.Began), line(s.models, x.Model)) {
 		l.add(&own)
 	}
 	line(s.models, x.Model).Calls += x.Calls
@@ -104,7 +97,7 @@ func (s *Sums) Runs(x Runs) {
 	if m := s.meter; x.RecordedTurns > 0 || m.prices[m.price(m.model(x.Model), x.Began, time.Time{})] != nil {
 		own.Paying = x.Trajectories - x.NoTurns
 	}
-	for _, l := range []*Line{&s.out.Total, line(s.agents, x.Agent), line(s.outcomes, x.Outcome), line(s.days, dayName(x.Began))} {
+	for _, l := range s.of(x.Agent, x.Outcome, x.Began) {
 		l.add(&own)
 	}
 	if with := x.Trajectories - x.NoTurns; with > 0 {
@@ -157,13 +150,9 @@ func (s *Sums) Users(tool string, none bool, trajectories int) {
 
 // Statement returns what was added.
 func (s *Sums) Statement() *Statement {
-	out, same := s.out, func(name string) string { return name }
-	out.Total = out.Total.Priced()
+	s.close()
+	out := s.out
 	out.Total.PaidRange, out.Tokens = stat.NoInterval(allRecorded), stat.NoInterval(allRecorded)
-	out.Models, out.Agents = lines(s.models, same), lines(s.agents, same)
-	out.Outcomes = lines(s.outcomes, trace.Outcome.String)
-	out.Days = lines(s.days, same)
-	slices.SortFunc(out.Days, func(x, y Line) int { return cmp.Compare(x.Name, y.Name) })
 	for _, l := range s.tools {
 		out.Tools = append(out.Tools, l.priced(out.Total))
 	}
@@ -172,12 +161,4 @@ func (s *Sums) Statement() *Statement {
 	}
 	slices.SortFunc(out.Tools, ToolLine.compare)
 	return &out
-}
-
-// dayName is how a Statement names a day.
-func dayName(day time.Time) string {
-	if day.IsZero() || day.Unix() < 0 {
-		return ""
-	}
-	return day.UTC().Format(time.DateOnly)
 }

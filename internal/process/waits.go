@@ -174,6 +174,7 @@ func Words(rows []Wait) string {
 		return ""
 	}
 	var long []string
+	explained := false
 	for i, what := range []string{"A trajectory takes", "a turn", "a call"} {
 		if median, ok := rows[i].Median.Value(); ok {
 			text := what + " " + seconds(median)
@@ -182,8 +183,8 @@ func Words(rows []Wait) string {
 			}
 			if p95, ok := rows[i].P95.Value(); ok {
 				below := strings.TrimPrefix(seconds(p95), "under ")
-				if i == 0 {
-					below = "95 % below " + below
+				if !explained {
+					below, explained = "95 % below "+below, true
 				}
 				text += " (" + below + ")"
 			}

@@ -20,7 +20,6 @@ const (
 	kindBool
 	kindInt
 	kindFloat
-	kindScientific
 	kindShare
 	kindInterval
 	kindMissing
@@ -65,10 +64,6 @@ func Int64(n int64) Cell { return Cell{kind: kindInt, integer: n} }
 // CSV and JSON hold it in full. A number that is none is a Missing cell.
 func Float(v float64, digits int) Cell { return number(kindFloat, v, digits) }
 
-// Scientific is a cell with a number, shown as 1.3e-40 with that many digits
-// after the point.
-func Scientific(v float64, digits int) Cell { return number(kindScientific, v, digits) }
-
 // Share is a cell with a part of one, shown in percent with that many digits
 // after the point: give the column the unit "%". CSV and JSON hold the part.
 func Share(v float64, digits int) Cell { return number(kindShare, v, digits) }
@@ -111,11 +106,6 @@ func (c Cell) shown() string {
 		return group(strconv.FormatInt(c.integer, 10))
 	case kindFloat:
 		return fixed(c.number, c.digits)
-	case kindScientific:
-		if math.IsInf(c.number, 0) {
-			return fixed(c.number, 0)
-		}
-		return strconv.FormatFloat(c.number, 'e', c.digits, 64)
 	case kindShare:
 		return fixed(100*c.number, c.digits)
 	case kindInterval:
@@ -137,7 +127,7 @@ func (c Cell) raw() string {
 		return strconv.FormatBool(c.integer == 1)
 	case kindInt:
 		return strconv.FormatInt(c.integer, 10)
-	case kindFloat, kindScientific, kindShare:
+	case kindFloat, kindShare:
 		return rawFloat(c.number)
 	case kindText, kindName:
 		return escapeCSV(c.text)
@@ -161,7 +151,7 @@ func (c Cell) value() any {
 		return c.integer == 1
 	case kindInt:
 		return c.integer
-	case kindFloat, kindScientific, kindShare:
+	case kindFloat, kindShare:
 		if math.IsInf(c.number, 0) {
 			return nil
 		}
@@ -192,7 +182,7 @@ func (c *Cell) size() (float64, bool) {
 	switch c.kind {
 	case kindBool, kindInt:
 		return float64(c.integer), true
-	case kindFloat, kindScientific, kindShare:
+	case kindFloat, kindShare:
 		return c.number, true
 	case kindInterval:
 		return c.interval.Lo, true
@@ -207,7 +197,7 @@ func (c Cell) missing() string {
 		return "not known"
 	case c.kind == kindMissing:
 		return c.text
-	case (c.kind == kindFloat || c.kind == kindScientific || c.kind == kindShare) && math.IsInf(c.number, 0):
+	case (c.kind == kindFloat || c.kind == kindShare) && math.IsInf(c.number, 0):
 		return "infinite"
 	}
 	return ""

@@ -46,7 +46,7 @@ func sample() *report.Document {
 		report.Column{Key: "enough"},
 	)
 	figures.Add(report.Int(0), report.Float(3.14159265, 2), report.Range(stat.Interval{Lo: 3, Hi: 3.25, Level: 0.95, Method: "bootstrap over tasks"}, 2),
-		report.Share(0.18249, 1), report.Scientific(1.3e-40, 1), report.Bool(true))
+		report.Share(0.18249, 1), report.Float(1.3e-40, 1), report.Bool(true))
 	figures.Add(report.Int(1234567), report.Float(math.Inf(1), 2), report.Range(stat.NoInterval("only 3 tasks"), 2),
 		report.Missing("no trajectory has three calls"), report.Missing("only 3 tasks"), report.Bool(false))
 	figures.Add(report.Int64(-1000), report.Float(-0.001, 1), report.Range(stat.Interval{Lo: math.Inf(-1), Hi: math.Inf(1), Level: 0.95, Method: "none"}, 1),

@@ -59,7 +59,8 @@ func find(j *cli.Job, _ struct{}, files []string) error {
 	d.Add(in.Summary(), cli.FindingsTable(list))
 	d.Section("What to do", cli.FindingSentences(list, len(list)))
 	d.Details()
-	var each []report.Block
+	d.Note("tables.findings", in.Findings.Unsaid())
+	each := []report.Block{report.Paragraph(in.Findings.Unsaid())}
 	for i := range list {
 		f := &list[i]
 		var lines []string

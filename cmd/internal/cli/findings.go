@@ -57,6 +57,16 @@ func (f *Findings) List() []findings.Finding {
 	return f.list
 }
 
+// Unsaid says in how many trajectories a prompt cache was on although their usage does not
+// say so, "" if in none.
+func (f *Findings) Unsaid() string {
+	n := f.finder.CacheUnsaid()
+	if n == 0 {
+		return ""
+	}
+	return "In " + CountOf(n, "trajectory") + " a prompt cache was on, because what was paid is below the list price of the recorded tokens; the usage does not say so, so caching is no finding there."
+}
+
 // Watch yields what in yields, and looks for findings in it; nil looks for none.
 func (f *Findings) Watch(workers int, in iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
 	if f == nil {

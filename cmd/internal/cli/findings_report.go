@@ -27,16 +27,21 @@ func FindingSentences(list []findings.Finding, most int) report.Foremost {
 	left := choose(most-1, func(int) bool { return true })
 	left = choose(left+1, func(i int) bool { return !kinds[list[i].Code] })
 	choose(left, func(int) bool { return true })
-	rest := 0.0
-	out := report.Foremost{Total: len(list), More: func(n int) string {
-		return fmt.Sprintf("%d more %s%s.", n, map[bool]string{true: "finding", false: "findings"}[n == 1], map[bool]string{true: fmt.Sprintf(" (%s USD in total)", Dollars(rest)), false: ""}[rest > 0])
-	}}
+	whole, shown := 0.0, []float64{0} // what all are worth, and so many of those that are told
+	out := report.Foremost{Total: len(list)}
 	for i := range list {
-		if chosen[i] {
+		usd, _ := list[i].Worth.Value()
+		if whole += usd; chosen[i] {
 			out.Items = append(out.Items, FindingSentence(&list[i]))
-		} else if usd, ok := list[i].Worth.Value(); ok {
-			rest += usd
+			shown = append(shown, shown[len(shown)-1]+usd)
 		}
+	}
+	out.More = func(n int) string {
+		text := CountOf(n, "more finding")
+		if rest := whole - shown[len(list)-n]; rest > 1e-9 {
+			text += fmt.Sprintf(" (%s USD in total)", Dollars(rest))
+		}
+		return text + "."
 	}
 	return out
 }

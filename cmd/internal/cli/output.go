@@ -12,7 +12,6 @@ import (
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/plot"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/internal/stat"
 )
 
 // Result prints a document in the format asked for; with --table it is one table of it.
@@ -38,11 +37,6 @@ func (j *Job) write(d *report.Document, o report.Options) error {
 		}
 	}
 	return d.Write(j.Out, j.Format, o)
-}
-
-// Complete reports whether a document is for a script, which wants all rows of tables.
-func (j *Job) Complete() bool {
-	return j.Format == report.FormatCSV || j.Format == report.FormatJSONLines || j.Table != ""
 }
 
 // forPeople reports whether documents are written with their sentences.
@@ -188,9 +182,6 @@ func Amounts(first float64, others ...float64) []string {
 	}
 	return out
 }
-
-// Wilson returns the 95 % interval of a rate, by the method of that name.
-func Wilson(count, n int) stat.Interval { return stat.Share(count, n).Interval }
 
 // Map returns what f makes of each element of a list.
 func Map[T, U any](list []T, f func(*T) U) []U {

@@ -1,6 +1,7 @@
 package worth
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -65,7 +66,7 @@ func (f *CostFindings) unknown() []string {
 		var without []string
 		for _, m := range f.meter.Models() {
 			if m.Price == nil {
-				without = append(without, orUnrecorded(m.Model))
+				without = append(without, cmp.Or(m.Model, "(model not recorded)"))
 			}
 		}
 		shown := without[:min(len(without), 8)]
@@ -79,13 +80,6 @@ func (f *CostFindings) unknown() []string {
 		say("%s without the definitions of the tools offered: what definitions cost there is not known.", cli.CountOf(s.Total.Trajectories-s.Offered, "trajectory"))
 	}
 	return out
-}
-
-func orUnrecorded(name string) string {
-	if name == "" {
-		return "(model not recorded)"
-	}
-	return name
 }
 
 func (f *CostFindings) document(in *cli.Intake) *report.Document {
