@@ -21,7 +21,7 @@ func merged(set *rules.Set, runs ...*trace.Trajectory) *Merged {
 // one that stands for n calls.
 func steps(set *rules.Set, t *trace.Trajectory) []string {
 	labels := &Labels{}
-	r := NewRewriter(set, Full(set), labels, NewCatalog())
+	r := NewRewriter(set, Full(set), labels, NewCatalog(set))
 	var texts []string
 	for _, s := range r.Rewrite(t) {
 		text := ""

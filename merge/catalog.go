@@ -3,7 +3,9 @@ package merge
 import (
 	"slices"
 
+	"github.com/awo-dev/awo/internal/secret"
 	"github.com/awo-dev/awo/merge/internal/hash128"
+	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -22,14 +24,32 @@ type Catalog struct {
 	task       hash128.Hash
 	taskKnown  bool
 
+	set       *rules.Set // nil for none
 	seeds     hash128.Seeds
 	lastTools *trace.ToolDef
 	open      []*observed // scratch of observe
 }
 
-// NewCatalog returns an empty catalog.
-func NewCatalog() *Catalog {
-	return &Catalog{tools: map[trace.Name]*CatalogTool{}, seeds: hash128.NewSeeds()}
+// NewCatalog returns an empty catalog of calls that the rules of a set, which may be nil,
+// are about.
+func NewCatalog(set *rules.Set) *Catalog {
+	return &Catalog{tools: map[trace.Name]*CatalogTool{}, seeds: hash128.NewSeeds(), set: set}
+}
+
+// Public returns the words of the definitions so far and of the user's own rules.
+func (c *Catalog) Public() *secret.Public {
+	p := &secret.Public{}
+	for _, t := range c.order {
+		if t.Definition.Known {
+			p.Add(t.Name.Value())
+			p.Add(t.Definition.Description)
+			p.Add(string(t.Definition.Input.AppendCanonical(nil)))
+		}
+	}
+	for text := range c.set.Own() {
+		p.Add(text)
+	}
+	return p
 }
 
 // CatalogTool is one tool.

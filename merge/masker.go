@@ -20,7 +20,7 @@ import (
 // which a rule says `values: allow`; values that the tool's definition lists in
 // an `enum` or `const`, and truth values where it asks for them; and values that
 // are the same in all calls of the tool, in at least 5 trajectories of at least
-// 2 tasks, and do not look like a credential. Names of arguments and of members
+// 2 tasks, and are numbers, truth values or public words (see secret.Public). Names of arguments and of members
 // are shown if they are in the definition, or if they look like names and, for
 // those inside a value, all objects there have them or their value is shown as
 // a constant: others may be data.
@@ -30,6 +30,7 @@ type Masker struct {
 	showAll  bool
 	noValues bool // show names, and no values but what rules put in
 	ordinals map[string]int
+	public   *secret.Public
 }
 
 // Masker returns a new masker for the labels of the graph. With showAll it hides
@@ -38,7 +39,7 @@ func (m *Merged) Masker(showAll bool) *Masker { return NewMasker(m.Labels, m.Cat
 
 // NewMasker returns a masker for labels of calls of the tools in the catalog.
 func NewMasker(labels *Labels, catalog *Catalog, showAll bool) *Masker {
-	return &Masker{labels: labels, catalog: catalog, showAll: showAll, ordinals: map[string]int{}}
+	return &Masker{labels: labels, catalog: catalog, showAll: showAll, ordinals: map[string]int{}, public: catalog.Public()}
 }
 
 // HideConstants makes the masker hide also values that definitions list or that all
@@ -223,7 +224,10 @@ func (w *maskWriter) shows(schemas []trace.Value, seen *observed, name string, v
 	if listsValue(w.root, schemas, v) {
 		return true
 	}
-	return seen != nil && seen.isConstant() && seen.value == hash128.Of(v.AppendCanonical(nil)) && !secret.Holds(name, TextOf(v))
+	if seen == nil || !seen.isConstant() || seen.value != hash128.Of(v.AppendCanonical(nil)) {
+		return false
+	}
+	return w.masker.public.Shows(name, v.Kind == trace.String, TextOf(v))
 }
 
 // LooksLikeName reports whether the name of a member is one that somebody chose

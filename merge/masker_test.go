@@ -100,20 +100,21 @@ func TestMaskerShowsConstants(t *testing.T) {
 			tr := mergetest.Run(calls...)
 			tr.ID = fmt.Sprint(i)
 			tr.Task = fmt.Sprint(i % tasks)
+			tr.Tools = []trace.ToolDef{{Name: trace.Intern("other"), Description: trace.TextOf("Sorts by date.")}}
 			all = append(all, tr)
 		}
 		return all
 	}
-	const calls = `list{"limit":10,"order":{"by":"date"},"password":"hunter2","key":"sk-live-0123456789","q":"x"}`
+	const calls = `list{"limit":10,"order":{"by":"date"},"password":"hunter2","key":"sk-live-0123456789","q":"x","by":"swordfish"}`
 	for _, test := range []struct {
 		name string
 		runs []*trace.Trajectory
 		want string
 	}{
-		{"common", runs(5, 2, calls), `list{"key":"‹v1›","limit":10,"order":{"by":"date"},"password":"‹v2›","q":"x"}`},
-		{"too few", runs(4, 2, calls, calls), `list{"key":"‹v1›","limit":"‹v2›","order":{"‹v3›":"‹v4›"},"password":"‹v5›","q":"‹v6›"}`},
-		{"one task", runs(9, 1, calls), `list{"key":"‹v1›","limit":"‹v2›","order":{"‹v3›":"‹v4›"},"password":"‹v5›","q":"‹v6›"}`},
-		{"not the same everywhere", append(runs(9, 3, calls), mergetest.Run(`list{"q":"y","limit":10}`)), `list{"key":"‹v1›","limit":10,"order":{"by":"date"},"password":"‹v2›","q":"‹v3›"}`},
+		{"common", runs(5, 2, calls), `list{"by":"‹v1›","key":"‹v2›","limit":10,"order":{"by":"date"},"password":"‹v3›","q":"x"}`},
+		{"too few", runs(4, 2, calls, calls), `list{"by":"‹v1›","key":"‹v2›","limit":"‹v3›","order":{"‹v4›":"‹v5›"},"password":"‹v6›","q":"‹v7›"}`},
+		{"one task", runs(9, 1, calls), `list{"by":"‹v1›","key":"‹v2›","limit":"‹v3›","order":{"‹v4›":"‹v5›"},"password":"‹v6›","q":"‹v7›"}`},
+		{"not the same everywhere", append(runs(9, 3, calls), mergetest.Run(`list{"q":"y","limit":10}`)), `list{"by":"‹v1›","key":"‹v2›","limit":10,"order":{"by":"date"},"password":"‹v3›","q":"‹v4›"}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := shownLabels(merged(nil, test.runs...))[0]; got != test.want {

@@ -81,7 +81,7 @@ func NewMerger(set *rules.Set, options Options) *Merger {
 	if set == nil {
 		set = &rules.Set{}
 	}
-	m := &Merger{set: set, options: options, labels: &Labels{}, catalog: NewCatalog()}
+	m := &Merger{set: set, options: options, labels: &Labels{}, catalog: NewCatalog(set)}
 	in := newInterns()
 	full := Full(set)
 	variants := []kindSet{full.kinds & textual}

@@ -278,7 +278,7 @@ func TestTableAgreesWithSingleStrategies(t *testing.T) {
 			labels := &Labels{}
 			r := NewRewriter(set, s, labels, nil)
 			w := NewWalker(r, s, 0)
-			m := Merger{set: r.set, rewriter: r, walker: w, labels: labels, catalog: NewCatalog()}
+			m := Merger{set: r.set, rewriter: r, walker: w, labels: labels, catalog: NewCatalog(r.set)}
 			for _, tr := range runs {
 				m.Add(tr)
 			}

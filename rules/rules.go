@@ -19,6 +19,7 @@ import (
 	"iter"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/failure"
@@ -70,6 +71,32 @@ func (s *Set) HasEffect(tool string) bool {
 	}
 	return slices.ContainsFunc(s.Rules, func(r *Rule) bool {
 		return r.Kind == KindEffect && slices.ContainsFunc(r.Match.Tools, func(g Glob) bool { return g.Match(tool) })
+	})
+}
+
+// Own yields the rules that the user wrote, as text: those of built-in sets are left out.
+func (s *Set) Own() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if s == nil {
+			return
+		}
+		for _, r := range s.Rules {
+			if !strings.HasPrefix(r.Pos.File, builtinPrefix) && !yield(r.Line()) {
+				return
+			}
+		}
+	}
+}
+
+// AllowsValues reports whether a rule says that the values of an argument of a tool may be
+// shown, whatever else the call is like.
+func (s *Set) AllowsValues(tool, argument string) bool {
+	if s == nil {
+		return false
+	}
+	return slices.ContainsFunc(s.Rules, func(r *Rule) bool {
+		return r.Values && len(r.Match.Args)+len(r.Match.Context)+len(r.Match.Annotations) == 0 &&
+			(r.Match.Arg == nil || r.Match.Arg.String() == argument) && r.Match.MatchesTool(tool)
 	})
 }
 

@@ -127,7 +127,7 @@ func New(o Options) *Discoverer {
 	if o.Tolerance <= 0 {
 		o.Tolerance = 0.01
 	}
-	d := &Discoverer{options: o, base: o.Rules, labels: &merge.Labels{}, catalog: merge.NewCatalog(), ids: map[string]bool{}}
+	d := &Discoverer{options: o, base: o.Rules, labels: &merge.Labels{}, catalog: merge.NewCatalog(o.Rules), ids: map[string]bool{}}
 	if d.base == nil {
 		d.base = &rules.Set{}
 	}

@@ -129,7 +129,7 @@ func NewExaminer(set *rules.Set, options Options) *Examiner {
 		options.Tolerance = 0.01
 	}
 	e := &Examiner{
-		set: set, options: options, catalog: merge.NewCatalog(), seeds: hash128.NewSeeds(),
+		set: set, options: options, catalog: merge.NewCatalog(set), seeds: hash128.NewSeeds(),
 		groups: map[hash128.Hash]*readGroup{}, baseline: map[hash128.Hash]*baseline{}, byTool: map[trace.Name]*baseline{},
 		tallies: map[tallyKey]*tally{}, tasks: map[string]uint32{}, last: map[hash128.Hash]lastRead{},
 	}

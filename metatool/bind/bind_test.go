@@ -173,7 +173,18 @@ var bindCases = []struct {
 			s.T.Calls, s.T.Turns = s.T.Calls[:1], s.T.Turns[:1]
 			s.Call("weather", `{"unit":"degrees","api_key":"0"}`, `{}`)
 		},
-		[]string{`login name=<name>; weather api_key=<api_key> unit="degrees" !unknown-before-chain 1.api_key`},
+		[]string{`login name=<name>; weather api_key=<api_key> unit=<unit>`}, // the word may be a secret
+	},
+	{
+		"a constant that the definition names",
+		[]string{"login", "weather"},
+		func(int) (int, int) { return 2, 0 },
+		func(run int, s *scripted.Run) {
+			s.T.Calls, s.T.Turns = s.T.Calls[:1], s.T.Turns[:1]
+			s.Call("weather", `{"unit":"degrees","api_key":"0","days":3,"now":true,"place":"Brighton"}`, `{}`)
+			s.T.Tools = []trace.ToolDef{{Name: trace.Intern("weather"), Description: trace.TextOf("The weather, in degrees or kelvin.")}}
+		},
+		[]string{`login name=<name>; weather api_key=<api_key> days=3 now=true place=<place> unit="degrees"`},
 	},
 	{
 		"a number as text",
@@ -238,6 +249,33 @@ func TestBind(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 			}
 		})
+	}
+}
+
+// TestWithheldConstant: a text that all calls have, and that nobody published, is an input
+// that says so, unless a rule has the word or allows the values.
+func TestWithheldConstant(t *testing.T) {
+	runs := func() []*trace.Trajectory {
+		return scripted.Shop(20, all(2), func(_ int, s *scripted.Run) {
+			s.T.Calls, s.T.Turns = s.T.Calls[:1], s.T.Turns[:1]
+			s.Call("weather", `{"unit":"swordfish"}`, `{}`)
+		})
+	}
+	for rule, withheld := range map[string]bool{
+		``: true,
+		`{"id": "v", "kind": "values", "match": {"tool": "weather", "arg": "unit"}, "values": "allow"},`: false,
+		`{"id": "v", "kind": "values", "match": {"tool": "login"}, "values": "allow"},`:                  true,
+		`{"id": "v", "kind": "barrier", "match": {"tool": "pay", "args": {"unit": "swordfish"}}},`:       false,
+	} {
+		set := strings.Replace(scripted.ShopRules, `"rules": [`, `"rules": [`+rule, 1)
+		d := bindShop(t, runs(), set, bind.Options{}, "login", "weather")[0]
+		i := slices.IndexFunc(d.Bound, func(b bind.BoundArgument) bool { return b.Argument == "unit" })
+		if i < 0 || d.Bound[i].Withheld != withheld || strings.Contains(marshal(d.Tool), "swordfish") == withheld {
+			t.Errorf("%s: %s", rule, marshal(d.Tool))
+		}
+		if said := strings.Contains(marshal(d.Inputs), "not written here"); said != withheld {
+			t.Errorf("%s: the input says so: %t", rule, said)
+		}
 	}
 }
 

@@ -6,9 +6,9 @@ import (
 
 	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/internal/secret"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -30,6 +30,7 @@ type choice struct {
 	form     boundForm
 	option   int // formOption and formOpen
 	optional bool
+	withheld bool   // formInput: of what is always the same and must not be written down
 	code     string // formRefused
 	known    stat.Proportion
 	passed   []passedOver
@@ -177,7 +178,8 @@ func (c *chooser) decide(out *choice, k int, a *argumentCount) {
 	}
 	open := -1
 	taken := formVisiting
-	if c.isConstant(k, a) {
+	constant := c.isConstant(k, a)
+	if constant && c.b.isPublic(s, a.name, a.value) {
 		taken = formConst
 	}
 	for i := range s.options[a.name] {
@@ -201,8 +203,8 @@ func (c *chooser) decide(out *choice, k int, a *argumentCount) {
 		out.form = taken
 	case a.varying > 0:
 		out.form, out.code = formRefused, "fan-out-varies"
-	case isKnown:
-		out.form = formInput
+	case isKnown || constant: // of a constant the model knows the value, and the artefacts must not
+		out.form, out.withheld = formInput, constant
 	case open >= 0:
 		out.form, out.option = formOpen, open
 		out.passed = slices.DeleteFunc(out.passed, func(p passedOver) bool { return p.option == open })
@@ -272,13 +274,13 @@ func (c *chooser) keyIsKnown(n *optionCount) bool {
 func (c *chooser) mayShow(o *option, n *optionCount, argument string) bool {
 	if o.Choice.Kind == dataflow.ByConst {
 		text, name := o.Choice.Const, o.Choice.Key
-		if !n.isCommon() || secret.Holds(name, text.Text) {
+		if !n.isCommon() || !c.b.public.Shows(name, text.Kind == trace.String, text.Text) {
 			return false
 		}
 	}
 	if o.Link.Relation == dataflow.Template {
 		for piece := range strings.SplitSeq(o.Link.Template, jsonpath.Hole) {
-			if secret.Holds("", strings.TrimSpace(piece)) || !n.isCommon() {
+			if !n.isCommon() || !c.b.public.ShowsPiece(piece) {
 				return false
 			}
 		}
@@ -286,25 +288,21 @@ func (c *chooser) mayShow(o *option, n *optionCount, argument string) bool {
 	return true
 }
 
-// isConstant reports whether an argument has the same value in all occurrences,
-// and one that may be written down: a truth value or one that the tool's schema
-// lists, if the call only reads; any other only if no call of the tool anywhere
-// has another one, in so many trajectories and tasks that it is nobody's, and
-// mostly nothing that came before holds it: then it is no habit of the model.
+// isConstant reports whether an argument has the same value in all occurrences: a truth
+// value or one that the tool's schema lists, if the call only reads; any other only if no
+// call of the tool anywhere has another one, in so many trajectories and tasks that it is
+// nobody's, and mostly nothing that came before holds it: then it is no habit of the model.
 func (c *chooser) isConstant(k int, a *argumentCount) bool {
 	if a.differs || a.present < c.seen.occurrences || len(a.kinds) != 1 || a.same.trajectories < 5 {
 		return false
 	}
-	text := a.value
 	s := &c.plan.steps[k]
-	slot := dataflow.Slot{Side: dataflow.Input, Tool: s.tool, Path: jsonpath.Path{{Kind: jsonpath.Member, Name: a.name}}.String()}
+	slot := slotOf(s.tool, a.name)
 	switch {
 	case a.kinds[trace.Object]+a.kinds[trace.Array] > 0:
 		return false // only scalars are kept
-	case c.b.isAllowed(s.name, a.name):
+	case c.b.merged.Set.AllowsValues(s.name, a.name):
 		return true
-	case secret.Holds(a.name, text.Text):
-		return false
 	case s.readOnly && (a.kinds[trace.Bool]+a.kinds[trace.Null] > 0 || c.b.enums.Has(slot, a.hash)):
 		return true
 	}
@@ -313,6 +311,31 @@ func (c *chooser) isConstant(k int, a *argumentCount) bool {
 		return false
 	}
 	return s.readOnly || s.idempotent || stat.AtLeast(p.Trajectories, p.Trajectories) >= 0.8
+}
+
+func slotOf(tool trace.Name, argument string) dataflow.Slot {
+	return dataflow.Slot{Side: dataflow.Input, Tool: tool, Path: jsonpath.Path{{Kind: jsonpath.Member, Name: argument}}.String()}
+}
+
+// isPublic reports whether a value of an argument may be written down: a rule allows it, the
+// tool's schema lists it or has it as the default, or it is a number, a truth value or a word
+// that a definition or a rule has.
+func (b *Binder) isPublic(s *planStep, argument string, v trace.Value) bool {
+	if b.merged.Set.AllowsValues(s.name, argument) {
+		return true
+	}
+	if secret.Holds(argument, v.Text) {
+		return false
+	}
+	if b.enums.Has(slotOf(s.tool, argument), jsonvalue.Hash(&v)) || b.public.Shows(argument, v.Kind == trace.String, v.Text) {
+		return true
+	}
+	tool := b.merged.Catalog.Tool(s.tool)
+	if tool == nil {
+		return false
+	}
+	usual, ok := tool.Definition.Property(argument).Lookup("default")
+	return ok && usual.Equal(v)
 }
 
 // variesByUser reports whether the values of a parameter follow from who asks
@@ -330,24 +353,4 @@ func (b *Binder) variesByUser(param dataflow.Slot) bool {
 		}
 	}
 	return derived >= 0.5
-}
-
-// isAllowed reports whether a rule says that the values of an argument may be
-// shown.
-func (b *Binder) isAllowed(tool, argument string) bool {
-	if b.merged.Set == nil {
-		return false
-	}
-	for _, r := range b.merged.Set.Rules {
-		if !r.Values || len(r.Match.Args)+len(r.Match.Context)+len(r.Match.Annotations) > 0 {
-			continue
-		}
-		if r.Match.Arg != nil && r.Match.Arg.String() != argument {
-			continue
-		}
-		if slices.ContainsFunc(r.Match.Tools, func(g rules.Glob) bool { return g.Match(tool) }) {
-			return true
-		}
-	}
-	return false
 }

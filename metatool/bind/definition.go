@@ -30,6 +30,7 @@ type BoundArgument struct {
 	Step     int // index into Tool.Steps
 	Argument string
 	Binding  metatool.Binding
+	Withheld bool // an input, though all recordings have one value: one that may be a secret
 	Evidence Evidence
 	Others   []Alternative // other bindings that were looked at, the plainest first
 }

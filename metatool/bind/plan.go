@@ -118,6 +118,7 @@ type Planner struct {
 	merged  *merge.Merged
 	set     *dataflow.Set
 	enums   dataflow.Enums
+	public  *secret.Public
 	params  map[dataflow.Slot]*dataflow.ParamSources
 	byParam map[dataflow.Slot][]*dataflow.Judgment
 	byTool  map[trace.Name][]dataflow.Slot // parameters with a judgment
@@ -144,6 +145,7 @@ func NewPlanner(m *merge.Merged, set *dataflow.Set, judgments []dataflow.Judgmen
 		}
 	}
 	p.enums = dataflow.EnumsIn(schemas)
+	p.public = m.Catalog.Public()
 	for i := range set.Params {
 		p.params[set.Params[i].Param] = &set.Params[i]
 	}

@@ -32,7 +32,11 @@ func inputName(argument string, step int, taken map[string]bool) string {
 
 // tellApart adds to a description which of several calls the input is for.
 func tellApart(schema trace.Value, step int, tool string) trace.Value {
-	text := fmt.Sprintf("For call %d, %s.", step+1, printable(tool, maxName))
+	return describedAs(schema, fmt.Sprintf("For call %d, %s.", step+1, printable(tool, maxName)))
+}
+
+// describedAs adds a sentence to the description of a schema.
+func describedAs(schema trace.Value, text string) trace.Value {
 	if own, _ := schema.Lookup("description"); own.Kind == trace.String && own.Text != "" {
 		text = strings.TrimSpace(own.Text) + " " + text
 	}

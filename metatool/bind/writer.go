@@ -8,7 +8,6 @@ import (
 
 	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
-	"github.com/awo-dev/awo/internal/secret"
 	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/candidate"
@@ -192,19 +191,22 @@ func (w *writer) schema(k int, a *argumentCount) trace.Value {
 	if w.uses[a.name] > 1 {
 		schema = tellApart(schema, k-w.first, p.tool.Value())
 	}
+	if w.choose(k, a.name).withheld {
+		schema = describedAs(schema, "It had one value in all recordings, which is not written here.")
+	}
 	return schema
 }
 
 // enumeration returns the values that an argument may have if they are few, each
 // common and none a secret, over so many runs that another is unlikely.
 func (w *writer) enumeration(k int, a *argumentCount) []trace.Value {
-	slot := dataflow.Slot{Side: dataflow.Input, Tool: w.plan.steps[k].tool, Path: jsonpath.Path{{Kind: jsonpath.Member, Name: a.name}}.String()}
-	if a.many || len(a.few) < 2 || a.same.trajectories < 20*len(a.few) || w.b.variesByUser(slot) {
+	step := &w.plan.steps[k]
+	if a.many || len(a.few) < 2 || a.same.trajectories < 20*len(a.few) || w.b.variesByUser(slotOf(step.tool, a.name)) {
 		return nil
 	}
 	var values []trace.Value
 	for _, f := range a.few {
-		if !f.isCommon() || secret.Holds(a.name, f.value.Text) {
+		if !f.isCommon() || !w.b.isPublic(step, a.name, f.value) {
 			return nil
 		}
 		values = append(values, f.value)
@@ -417,6 +419,7 @@ func (w *writer) evidence(k int, a *argumentCount, chosen *choice, b metatool.Bi
 			out.Evidence.Known = chosen.known
 		}
 	}
+	out.Withheld = chosen.withheld
 	for _, passed := range chosen.passed {
 		o := &p.options[a.name][passed.option]
 		if !w.mayShow(o, &a.options[passed.option], a.name) {

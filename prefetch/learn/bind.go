@@ -199,8 +199,8 @@ func (v *votes) add(from *vote) {
 	}
 }
 
-// bind chooses for each further argument what gives it most often.
-func (c *candidate) bind() {
+// bind chooses for each further argument of a candidate what gives it most often.
+func (s *Survey) bind(c *candidate) {
 	for _, name := range slices.Sorted(maps.Keys(c.votes.arguments)) {
 		a := c.votes.arguments[name]
 		if 2*a.present <= c.votes.uses {
@@ -209,7 +209,7 @@ func (c *candidate) bind() {
 		var best option
 		count := 0
 		for o, known := range a.options {
-			if o.origin == prefetch.FromConstant && !known.mayShow(name) {
+			if o.origin == prefetch.FromConstant && !s.mayShow(c.rule.Target.Tool, name, known) {
 				continue
 			}
 			if c := cmp.Or(cmp.Compare(known.count, count), rank(best.origin)-rank(o.origin), cmp.Compare(best.text, o.text)); c > 0 {
@@ -235,12 +235,19 @@ func rank(o prefetch.Origin) int {
 	return slices.Index([]prefetch.Origin{prefetch.FromElement, prefetch.FromAnswer, prefetch.FromArgument, prefetch.FromConstant, ""}, o)
 }
 
-// mayShow reports whether a value may be written down.
-func (s *seen) mayShow(argument string) bool {
-	if s.runs < minConstantRuns || len(s.tasks) < minConstantTasks {
+// mayShow reports whether a value of an argument may be written down.
+func (s *Survey) mayShow(tool, argument string, v *seen) bool {
+	if v.runs < minConstantRuns || len(v.tasks) < minConstantTasks {
 		return false
 	}
-	return !hasSecret(argument, &s.value)
+	return s.rules.AllowsValues(tool, argument) || !hasSecret(argument, &v.value) && s.isPublic(argument, &v.value)
+}
+
+// isPublic reports whether all texts in a value are public words.
+func (s *Survey) isPublic(argument string, v *trace.Value) bool {
+	return (v.Kind != trace.String || s.public.Shows(argument, true, v.Text)) &&
+		!slices.ContainsFunc(v.Elems, func(e trace.Value) bool { return !s.isPublic(argument, &e) }) &&
+		!slices.ContainsFunc(v.Members, func(m trace.Member) bool { return !s.isPublic(m.Name, &m.Value) })
 }
 
 // hasSecret reports whether a value, or one inside it, looks like a credential.

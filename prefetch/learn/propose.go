@@ -141,7 +141,7 @@ func named(one *saying) bool {
 // proposeSlots makes candidates of calls of one form: with and without the words that stand
 // before their values, and with values far from each other or as near as most are.
 func (s *Survey) proposeSlots(list []saying, values valuesOf, all messageWords) {
-	others, ok := constantsOf(list)
+	others, ok := s.constantsOf(list)
 	if !ok {
 		return
 	}
@@ -238,7 +238,7 @@ func (s *Survey) proposeNone(list []saying) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(byKey)) {
 		same := byKey[key]
-		others, ok := constantsOf(same)
+		others, ok := s.constantsOf(same)
 		if !ok || len(same) < minUses || len(others) < len(same[0].others) {
 			continue
 		}
@@ -263,7 +263,7 @@ func (s *Survey) proposeNone(list []saying) {
 
 // constantsOf returns the arguments beside those of slots that are the same in most of the
 // calls and may be written down, false if one that most calls give is not.
-func constantsOf(list []saying) ([]prefetch.Other, bool) {
+func (s *Survey) constantsOf(list []saying) ([]prefetch.Other, bool) {
 	byName := map[string]map[string]*seen{}
 	given := map[string]int{}
 	for i := range list {
@@ -293,7 +293,7 @@ func constantsOf(list []saying) ([]prefetch.Other, bool) {
 				best = x
 			}
 		}
-		if 2*best.runs <= len(list) || len(name) > maxName || !best.mayShow(name) {
+		if 2*best.runs <= len(list) || len(name) > maxName || !s.mayShow(list[0].tool, name, best) {
 			return nil, false
 		}
 		out = append(out, prefetch.Other{Argument: name, Origin: prefetch.FromConstant, Constant: best.value})

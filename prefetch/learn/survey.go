@@ -8,7 +8,9 @@ import (
 	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/internal/secret"
 	"github.com/awo-dev/awo/prefetch"
+	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -17,6 +19,7 @@ type Options struct {
 	Reads   func(tool trace.Name) bool // what is known to only read; called concurrently
 	Tokens  func(c *trace.Call) int64  // of a call's result; nil: not known
 	Links   *dataflow.Set              // of these runs; nil: they are looked for
+	Rules   *rules.Set                 // the user's, whose words are public and which allow values; nil for none
 	Workers int                        // at once; 0 and 1 are the same
 }
 
@@ -33,7 +36,9 @@ const maxName = 1024
 type Survey struct {
 	candidates []*candidate
 	secrets    map[string]bool // reads that return what looks like a credential
-	groups     int             // of candidates that look for the same values
+	public     *secret.Public
+	rules      *rules.Set
+	groups     int // of candidates that look for the same values
 	reads      []string
 	kept       int // offers
 	dropped    int // those beyond the bound
@@ -68,7 +73,7 @@ type tokens struct{ calls, sum int64 }
 
 // NewSurvey looks at runs.
 func NewSurvey(runs []*corpus.Run, o Options) *Survey {
-	s := &Survey{}
+	s := &Survey{public: publicWords(runs, o.Rules), rules: o.Rules}
 	workers := max(o.Workers, 1)
 	tools, tasks := map[trace.Name]bool{}, &tasks{}
 	for _, r := range runs {
@@ -106,7 +111,7 @@ func NewSurvey(runs []*corpus.Run, o Options) *Survey {
 		}
 	}
 	for _, c := range linked {
-		c.bind()
+		s.bind(c)
 	}
 	s.candidates = slices.DeleteFunc(linked, func(c *candidate) bool { return c.votes.uses == 0 || c.unbound != "" })
 	s.proposeSaid(runs, workers)
@@ -118,6 +123,26 @@ func NewSurvey(runs []*corpus.Run, o Options) *Survey {
 		s.countTokens(found.t, o.Tokens)
 	}
 	return s
+}
+
+// publicWords returns the words of the definitions that trajectories record, of each tool the
+// first, and of the user's own rules.
+func publicWords(runs []*corpus.Run, set *rules.Set) *secret.Public {
+	p, known := &secret.Public{}, map[trace.Name]bool{}
+	for _, r := range runs {
+		for i := range r.Tools {
+			if t := &r.Tools[i]; !known[t.Name] {
+				known[t.Name] = true
+				p.Add(t.Name.Value())
+				p.Add(t.Description.Text())
+				p.Add(t.Input.Text())
+			}
+		}
+	}
+	for text := range set.Own() {
+		p.Add(text)
+	}
+	return p
 }
 
 func (s *Survey) isRead(tool string) bool {

@@ -83,6 +83,7 @@ type boundArgument struct {
 	Argument    string  `json:"argument"`
 	Kind        string  `json:"kind"`
 	From        string  `json:"from"`
+	Withheld    bool    `json:"withheld,omitempty"` // an input although it always had one value, which may be a secret
 	Agree       int     `json:"agree"` // occurrences in which the binding gives what was recorded
 	Occurrences int     `json:"occurrences"`
 	LinkAgree   int     `json:"link_agree"` // the same of the link that it follows, over all traces; 0 without one
@@ -166,7 +167,7 @@ func (m *metaTool) bind(t *bind.Definition) {
 	for i := range t.Bound {
 		b := &t.Bound[i]
 		one := boundArgument{
-			Step: b.Step, Argument: b.Argument, Kind: b.Binding.Kind.String(), From: bind.Words(&b.Binding),
+			Step: b.Step, Argument: b.Argument, Kind: b.Binding.Kind.String(), From: bind.Words(&b.Binding), Withheld: b.Withheld,
 			Agree: b.Evidence.Agree, Occurrences: b.Evidence.Occurrences, ExtraMean: b.Evidence.ExtraMean, ExtraP95: b.Evidence.ExtraP95,
 		}
 		if b.Binding.Kind == metatool.BindInput {

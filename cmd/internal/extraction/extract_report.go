@@ -83,6 +83,15 @@ func metaToolTable(in *cli.Intake, out *extraction, tools []metaTool) *report.Ta
 	table.Note("Turns saved, at most, of %s: of what is offered those that it adds to the others, together %s; of what was rejected what it would save alone. An agent must choose the meta-tool, each step's arguments must be known when it is called, and what it then does may differ from what was recorded.",
 		cli.CountOf(out.Choice.CallingTurns, "calling turn"), report.Grouped(out.Emitted.TurnsSaved))
 	table.NoteIf(out.Input.Expanded > 0, "As steps only: of the trajectories, those in which the calls were made by meta-tools that were served, and never by the agent one by one.")
+	withheld := 0
+	for i := range tools {
+		for _, b := range tools[i].Bindings {
+			if b.Withheld {
+				withheld++
+			}
+		}
+	}
+	table.NoteIf(withheld > 0, "%s had one value in all recordings, which is not written because it may be a secret. A rule with `values: allow` makes it a constant.", cli.CountOf(withheld, "input"))
 	table.Note("Exact in replay: of the places in these traces where it would save a turn, those where it made the recorded calls.")
 	return table
 }
