@@ -114,7 +114,11 @@ func convert(j *cli.Job, o convertOptions, files []string) error {
 		dir = "."
 	}
 	var written *exported
-	err = emit.WriteStream(dir, name, func(w io.Writer) (err error) {
+	replacing := emit.ReplaceEmpty // traces do not tell who wrote them
+	if j.Force {
+		replacing = emit.ReplaceAny
+	}
+	err = emit.WriteStream(dir, name, replacing, func(w io.Writer) (err error) {
 		written, err = writeTrajectories(w, format, in, redactor)
 		return err
 	})

@@ -179,7 +179,7 @@ func writeGraphs(j *cli.Job, merged *merge.Merged, o graphOptions) (written, err
 			j.Printf("%s", b.Bytes())
 			continue
 		}
-		if err := cli.WriteFile(e.file, b.Bytes()); err != nil {
+		if err := j.WriteFile(e.file, b.Bytes()); err != nil {
 			return w, err
 		}
 		note := fmt.Sprintf("%s: the graph with all rules", e.file)

@@ -114,6 +114,10 @@ func (l *listing) pattern(pattern string) {
 		l.fail(diag.New(diag.Pos{File: pattern}, "file-missing", "no file matches the pattern"))
 	}
 	for _, path := range matches {
+		// Nobody named the pipes and devices that a pattern matches.
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			continue
+		}
 		l.existing(path)
 	}
 }

@@ -132,7 +132,7 @@ func TestHostileNames(t *testing.T) {
 		}
 		g.Check(t, f.Name, f.Data)
 	}
-	if err := emit.Write(t.TempDir(), files); err != nil {
+	if err := emit.Write(t.TempDir(), files, emit.ReplaceOwn); err != nil {
 		t.Error(err)
 	}
 }

@@ -53,7 +53,7 @@ func TestRegistryNames(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if err := emit.Write(filepath.Join(dir, "out"), files); err != nil {
+	if err := emit.Write(filepath.Join(dir, "out"), files, emit.ReplaceOwn); err != nil {
 		t.Fatal(err)
 	}
 	n := 0

@@ -12,7 +12,7 @@ import (
 func TestReplaceRemovesWhatIsStale(t *testing.T) {
 	dir := t.TempDir()
 	extract := Manifest{Command: "extract"}
-	if kept, err := Replace(dir, files("a.json", "1", "b.json", "2", "deep/er/c.json", "3", "d.json", "4"), extract); err != nil || kept != nil {
+	if kept, err := Replace(dir, files("a.json", "1", "b.json", "2", "deep/er/c.json", "3", "d.json", "4"), extract, ReplaceAny); err != nil || kept != nil {
 		t.Fatal(kept, err)
 	}
 	// One is changed, one is somebody else's.
@@ -21,7 +21,7 @@ func TestReplaceRemovesWhatIsStale(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	kept, err := Replace(dir, files("a.json", "one"), extract)
+	kept, err := Replace(dir, files("a.json", "one"), extract, ReplaceAny)
 	if err != nil || !slices.Equal(kept, []string{"d.json"}) {
 		t.Fatalf("kept %q, %v", kept, err)
 	}
@@ -60,7 +60,7 @@ func TestReplaceTrustsNoManifest(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, ManifestName), m.Data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Replace(dir, nil, Manifest{Command: "extract"}); err != nil {
+		if _, err := Replace(dir, nil, Manifest{Command: "extract"}, ReplaceAny); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Lstat(filepath.Join(dir, "link")); err != nil {
@@ -71,10 +71,10 @@ func TestReplaceTrustsNoManifest(t *testing.T) {
 		}
 	}
 	// A set of another command stays.
-	if _, err := Replace(dir, files("a.json", "1"), Manifest{Command: "extract"}); err != nil {
+	if _, err := Replace(dir, files("a.json", "1"), Manifest{Command: "extract"}, ReplaceAny); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Replace(dir, files("b.json", "2"), Manifest{Command: "register"}); err != nil {
+	if _, err := Replace(dir, files("b.json", "2"), Manifest{Command: "register"}, ReplaceAny); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "a.json")); err != nil {
@@ -85,7 +85,7 @@ func TestReplaceTrustsNoManifest(t *testing.T) {
 // TestReplacePutsBack: if a name cannot be given, what was removed is there again.
 func TestReplacePutsBack(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Replace(dir, files("a.json", "1", "b.json", "2"), Manifest{Command: "extract"}); err != nil {
+	if _, err := Replace(dir, files("a.json", "1", "b.json", "2"), Manifest{Command: "extract"}, ReplaceAny); err != nil {
 		t.Fatal(err)
 	}
 	root, err := os.OpenRoot(dir)
@@ -93,7 +93,7 @@ func TestReplacePutsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	s := &set{dir: dir, root: root}
+	s := &set{dir: dir, root: root, replacing: ReplaceAny}
 	s.rename = func(from, to string) error {
 		if to == ManifestName {
 			return os.ErrPermission

@@ -64,14 +64,14 @@ func wantCode(t *testing.T, err error, code string) *diag.Error {
 
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "new", "folder")
-	if err := Write(dir, files("graph.json", "{}\n", "tools/one.json", "1", "empty", "")); err != nil {
+	if err := Write(dir, files("graph.json", "{}\n", "tools/one.json", "1", "empty", ""), ReplaceAny); err != nil {
 		t.Fatal(err)
 	}
 	wantTree(t, dir, "graph.json", "{}\n", "tools/one.json", "1", "empty", "")
 	if err := os.WriteFile(filepath.Join(dir, "mine"), []byte("kept"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(dir, files("graph.json", "changed", "tools/two.json", "2")); err != nil {
+	if err := Write(dir, files("graph.json", "changed", "tools/two.json", "2"), ReplaceAny); err != nil {
 		t.Fatal(err)
 	}
 	wantTree(t, dir, "graph.json", "changed", "tools/one.json", "1", "tools/two.json", "2", "empty", "", "mine", "kept")
@@ -102,7 +102,7 @@ func TestWriteRefusesNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			parent := t.TempDir()
-			wantCode(t, Write(filepath.Join(parent, "out"), set), CodeName)
+			wantCode(t, Write(filepath.Join(parent, "out"), set, ReplaceAny), CodeName)
 			wantTree(t, parent)
 		})
 	}
@@ -114,28 +114,28 @@ func TestWriteUnwritable(t *testing.T) {
 	if err := os.WriteFile(file, []byte("x"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	problem := wantCode(t, Write(filepath.Join(file, "out"), files("a", "x")), CodeUnwritable)
+	problem := wantCode(t, Write(filepath.Join(file, "out"), files("a", "x"), ReplaceAny), CodeUnwritable)
 	if !strings.Contains(problem.Msg, "is a file") {
 		t.Errorf("below a file: %v", problem)
 	}
-	wantCode(t, Write(file, files("a", "x")), CodeUnwritable)
+	wantCode(t, Write(file, files("a", "x"), ReplaceAny), CodeUnwritable)
 
 	// A folder has the name of the second file: the first is not written either.
 	dir := filepath.Join(parent, "out")
 	if err := os.MkdirAll(filepath.Join(dir, "b"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	problem = wantCode(t, Write(dir, files("a", "x", "b", "y")), CodeUnwritable)
+	problem = wantCode(t, Write(dir, files("a", "x", "b", "y"), ReplaceAny), CodeUnwritable)
 	if want := filepath.Join(dir, "b") + ": output-unwritable: a folder has this name"; problem.Error() != want {
 		t.Errorf("error %q, want %q", problem, want)
 	}
 	wantTree(t, dir)
 
 	// The folder of an artefact is a file.
-	if err := Write(dir, files("c", "x")); err != nil {
+	if err := Write(dir, files("c", "x"), ReplaceAny); err != nil {
 		t.Fatal(err)
 	}
-	wantCode(t, Write(dir, files("a", "x", "c/d", "y")), CodeUnwritable)
+	wantCode(t, Write(dir, files("a", "x", "c/d", "y"), ReplaceAny), CodeUnwritable)
 	wantTree(t, dir, "c", "x")
 }
 
@@ -154,14 +154,14 @@ func TestWriteStaysInside(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "tools")); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	wantCode(t, Write(dir, files("tools/a.json", "x")), CodeUnwritable)
+	wantCode(t, Write(dir, files("tools/a.json", "x"), ReplaceAny), CodeUnwritable)
 	wantTree(t, outside, "target", "old")
 
 	// A link in place of a file is replaced, not followed.
 	if err := os.Symlink(filepath.Join(outside, "target"), filepath.Join(dir, "graph.json")); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(dir, files("graph.json", "new")); err != nil {
+	if err := Write(dir, files("graph.json", "new"), ReplaceAny); err != nil {
 		t.Fatal(err)
 	}
 	wantTree(t, outside, "target", "old")
@@ -174,7 +174,7 @@ func TestWriteStaysInside(t *testing.T) {
 // again, the new one is gone.
 func TestPublishGoesBack(t *testing.T) {
 	dir := t.TempDir()
-	if err := Write(dir, files("a", "old a", "c", "old c")); err != nil {
+	if err := Write(dir, files("a", "old a", "c", "old c"), ReplaceAny); err != nil {
 		t.Fatal(err)
 	}
 	root, err := os.OpenRoot(dir)
@@ -182,7 +182,7 @@ func TestPublishGoesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	s := &set{dir: dir, root: root}
+	s := &set{dir: dir, root: root, replacing: ReplaceAny}
 	s.rename = func(from, to string) error {
 		if to == "c" {
 			return fs.ErrPermission
@@ -206,14 +206,14 @@ func TestPublishGoesBack(t *testing.T) {
 func TestReadersSeeWholeFiles(t *testing.T) {
 	dir := t.TempDir()
 	texts := []string{strings.Repeat("a", 1<<16), strings.Repeat("b", 1<<16)}
-	if err := Write(dir, files("f", texts[0])); err != nil {
+	if err := Write(dir, files("f", texts[0]), ReplaceAny); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error)
 	go func() {
 		defer close(done)
 		for i := range 50 {
-			if err := Write(dir, files("f", texts[i%2])); err != nil {
+			if err := Write(dir, files("f", texts[i%2]), ReplaceAny); err != nil {
 				done <- err
 				return
 			}
@@ -238,7 +238,7 @@ func TestReadersSeeWholeFiles(t *testing.T) {
 func TestWriteStreamKeepsTheOldFileWhenItsContentFails(t *testing.T) {
 	dir := t.TempDir()
 	put := func(text string, failure error) error {
-		return WriteStream(dir, "out.jsonl", func(w io.Writer) error {
+		return WriteStream(dir, "out.jsonl", ReplaceAny, func(w io.Writer) error {
 			if _, err := io.WriteString(w, text); err != nil {
 				return err
 			}
@@ -266,12 +266,12 @@ func TestWriteStreamNames(t *testing.T) {
 	dir := t.TempDir()
 	write := func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }
 	for _, name := range []string{".hidden", "a:b", "con"} {
-		if err := WriteStream(dir, name, write); err != nil {
+		if err := WriteStream(dir, name, ReplaceOwn, write); err != nil {
 			t.Errorf("%q, which the user chose: %v", name, err)
 		}
 	}
 	for _, name := range []string{"", ".", "..", "a/b", "../x", `a\b`} {
-		wantCode(t, WriteStream(dir, name, write), CodeName)
+		wantCode(t, WriteStream(dir, name, ReplaceOwn, write), CodeName)
 	}
 	wantTree(t, dir, ".hidden", "x", "a:b", "x", "con", "x")
 }

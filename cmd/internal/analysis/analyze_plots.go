@@ -15,7 +15,7 @@ func drawAnalysis(j *cli.Job, f *findings, dir string) error {
 	if err != nil {
 		return err
 	}
-	return cli.WriteFigures(figures, dir)
+	return j.WriteFigures(figures, dir)
 }
 
 // analysisFigures draws the findings.

@@ -160,7 +160,7 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 			j.Printf("%s", page.Bytes())
 			return nil
 		}
-		if err := cli.WriteFile(o.Out, page.Bytes()); err != nil {
+		if err := j.WriteFile(o.Out, page.Bytes()); err != nil {
 			return err
 		}
 		if j.Format == report.FormatText {

@@ -104,7 +104,7 @@ func summarize(j *cli.Job, o summarizeOptions, files []string) error {
 		return err
 	}
 	data := sum.Append(nil)
-	if err := cli.WriteFile(o.Out, data); err != nil {
+	if err := j.WriteFile(o.Out, data); err != nil {
 		return err
 	}
 	return printSummary(j, sum, o.Out, len(stored), len(data))

@@ -90,7 +90,7 @@ func (i Inputs) Origin(t emit.Origin) emit.Origin {
 // WriteArtefacts puts files into the folder dir, with a manifest of what they were made
 // from, and removes those that an earlier run made and this one does not.
 func (j *Job) WriteArtefacts(dir string, files []emit.File, in *Intake, from Inputs) error {
-	kept, err := emit.Replace(dir, files, j.manifest(in, from))
+	kept, err := emit.Replace(dir, files, j.manifest(in, from), j.Replacing())
 	for _, name := range kept {
 		j.Problems.Add(diag.Warn(diag.Pos{File: filepath.ToSlash(filepath.Join(dir, name))}, "output-kept",
 			"an earlier run made this file, and nothing makes it any more; it was changed since, so it is kept"))
@@ -161,10 +161,23 @@ func SplitOut(file string) (dir, name string) {
 	return file[:i+1], file[i+1:]
 }
 
+// Replacing says which files the user lets a command replace.
+func (j *Job) Replacing() emit.Replacing {
+	if j.Force {
+		return emit.ReplaceAny
+	}
+	return emit.ReplaceOwn
+}
+
 // WriteFile writes a file whole or not at all.
-func WriteFile(file string, data []byte) error {
+func (j *Job) WriteFile(file string, data []byte) error {
+	return WriteOver(file, data, j.Replacing())
+}
+
+// WriteOver writes a file whole or not at all, over the one of that name as far as r says.
+func WriteOver(file string, data []byte, r emit.Replacing) error {
 	dir, name := SplitOut(file)
-	return emit.WriteStream(dir, name, func(w io.Writer) error { _, err := w.Write(data); return err })
+	return emit.WriteStream(dir, name, r, func(w io.Writer) error { _, err := w.Write(data); return err })
 }
 
 // hashedReader hashes what is read through it.

@@ -193,7 +193,7 @@ func Map[T, U any](list []T, f func(*T) U) []U {
 }
 
 // WriteFigures writes figures into a folder, each as SVG and PNG.
-func WriteFigures(figures []*plot.Figure, dir string) error {
+func (j *Job) WriteFigures(figures []*plot.Figure, dir string) error {
 	var files []emit.File
 	for _, figure := range figures {
 		svg, err := figure.SVG()
@@ -206,5 +206,5 @@ func WriteFigures(figures []*plot.Figure, dir string) error {
 		}
 		files = append(files, emit.File{Name: figure.Name + ".svg", Data: svg}, emit.File{Name: figure.Name + ".png", Data: png})
 	}
-	return emit.Write(dir, files)
+	return emit.Write(dir, files, j.Replacing())
 }

@@ -90,15 +90,24 @@ func (j *Job) ReadAs(role, name string) (src []byte, err error) {
 // map or a catalogue: it is read into memory whole.
 const MaxFile = 64 << 20
 
-// ReadSmall reads a file that is no trace. One that does not end, such as a device that a
-// link leads to, is an error.
+// ReadSmall reads a file that is no trace: a regular one, because a pipe or device could keep
+// a command waiting for ever, or one that a shell has opened for the command.
 func ReadSmall(name string) ([]byte, error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() && !isOpened(name) {
+		return nil, errors.New("it is neither a file nor a folder")
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	return readSmall(f)
+}
+
+// isOpened reports whether a name is that of a file that is open already, as shells name what
+// a command prints.
+func isOpened(name string) bool {
+	return name == "/dev/stdin" || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, "/proc/self/fd/")
 }
 
 func readSmall(in io.Reader) ([]byte, error) {

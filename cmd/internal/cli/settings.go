@@ -26,6 +26,7 @@ type Settings struct {
 	Strict      bool          `mapstructure:"strict"`
 	MaxRecord   Size          `mapstructure:"max-record"`
 	ShowValues  bool          `mapstructure:"show-values"`
+	Force       bool          `mapstructure:"force"`
 	Workers     int           `mapstructure:"workers"`
 	Color       string        `mapstructure:"color"`
 	Details     bool          `mapstructure:"details"`
@@ -121,6 +122,7 @@ func AddSettings(flags *pflag.FlagSet) {
 	flags.Bool("strict", false, "stop at the first problem in the input instead of skipping what it concerns")
 	flags.Var(&size, "max-record", "skip records that are larger than this")
 	flags.Bool("show-values", false, "show argument values and lines of traces, which may be secrets")
+	flags.Bool("force", false, "replace files also that awo did not write")
 	Count(flags, "workers", 0, 0, "how many `N` records are decoded at once; 0 means one per CPU; the results are the same")
 	flags.Var(NewChoice("auto", "always", "never"), "color", "whether problems and headings are coloured; auto is on terminals")
 	flags.Bool("details", false, "print all tables and notes, and not the first screen alone; other formats than text always have all")
@@ -307,9 +309,9 @@ func setFlag(f *pflag.Flag, texts []string) error {
 }
 
 // Reveals reports whether a setting of that name shows more of the traces than a command
-// does by itself. What may come from somebody else, a manifest or an awo.yaml that
+// does by itself, or takes away what is not awo's. What may come from somebody else, a manifest or an awo.yaml that
 // happens to be there, cannot set it.
-func Reveals(name string) bool { return name == "show-values" }
+func Reveals(name string) bool { return name == "show-values" || name == "force" }
 
 // Reaches reports whether a setting of that name starts a program, sends what is in traces
 // somewhere, or lets others in. What may come from somebody else cannot set it either.

@@ -84,7 +84,7 @@ type boundArgument struct {
 	Kind        string  `json:"kind"`
 	From        string  `json:"from"`
 	Withheld    bool    `json:"withheld,omitempty"` // an input although it always had one value, which may be a secret
-	Agree       int     `json:"agree"` // occurrences in which the binding gives what was recorded
+	Agree       int     `json:"agree"`              // occurrences in which the binding gives what was recorded
 	Occurrences int     `json:"occurrences"`
 	LinkAgree   int     `json:"link_agree"` // the same of the link that it follows, over all traces; 0 without one
 	LinkUses    int     `json:"link_uses"`

@@ -150,7 +150,7 @@ func drawTool(j *cli.Job, dir, name, file string) error {
 	var names []string
 	for _, t := range tools {
 		if t.Name == name {
-			return cli.WriteFile(file, flowOf(t).SVG())
+			return j.WriteFile(file, flowOf(t).SVG())
 		}
 		names = append(names, t.Name)
 	}

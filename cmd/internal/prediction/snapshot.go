@@ -173,7 +173,7 @@ func readTraces(j *cli.Job, o snapshotOptions, files []string, add func(string, 
 // writeSnapshot writes the file whole or not at all, and prints what it holds.
 func writeSnapshot(j *cli.Job, file string, m *predict.Model, g *predict.Graph, in *cli.Intake) error {
 	data := m.AppendSnapshot(nil, g)
-	if err := cli.WriteFile(file, data); err != nil {
+	if err := j.WriteFile(file, data); err != nil {
 		return err
 	}
 	return showSnapshot(j, file, m, int64(len(data)), in)

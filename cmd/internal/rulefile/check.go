@@ -8,6 +8,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"
@@ -332,7 +333,7 @@ func formatRules(j *cli.Job, o checkOptions, files []string) error {
 			unformatted++
 		case check, replace && bytes.Equal(src, out):
 		case replace:
-			if err := cli.WriteFile(file, out); err != nil {
+			if err := cli.WriteOver(file, out, emit.ReplaceAny); err != nil {
 				return err
 			}
 			j.Log.Debug("a file was formatted", "file", file)

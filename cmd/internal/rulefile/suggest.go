@@ -114,7 +114,7 @@ func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
 		return err
 	}
 	if o.Out != "" {
-		if err := cli.WriteFile(o.Out, source); err != nil {
+		if err := j.WriteFile(o.Out, source); err != nil {
 			return err
 		}
 	}

@@ -162,7 +162,7 @@ func artefacts(g *toolgraph.Graph) ([]emit.File, error) {
 // write puts files into a folder, with a manifest where traces were read.
 func write(j *cli.Job, dir string, files []emit.File, w *world) error {
 	if w.in == nil {
-		return emit.Write(dir, files)
+		return emit.Write(dir, files, j.Replacing())
 	}
 	from, err := j.Inputs(dir, w.in, nil)
 	if err != nil {

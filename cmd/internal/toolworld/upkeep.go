@@ -55,7 +55,7 @@ func update(j *cli.Job, o graphOptions, files []string) error {
 		if err != nil {
 			return err
 		}
-		if err := cli.WriteFile(o.AddTo, data); err != nil {
+		if err := j.WriteFile(o.AddTo, data); err != nil {
 			return err
 		}
 	}

@@ -265,7 +265,7 @@ func drawBacktest(j *cli.Job, f *BacktestFindings, dir string) error {
 	if err != nil {
 		return err
 	}
-	return cli.WriteFigures(figures, dir)
+	return j.WriteFigures(figures, dir)
 }
 
 // NoPrices is why figures of money are missing.
