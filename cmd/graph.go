@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -55,10 +56,10 @@ what rules put in their place is shown. --show-values shows them.
 	f.String("mermaid", "", "write the graph as a Mermaid diagram to this `FILE`")
 	f.String("graphml", "", "write the graph as GraphML to this `FILE`")
 	f.String("graph-json", "", "write the graph as JSON to this `FILE`")
-	f.Int("min-weight", 0, "leave edges out of these files that fewer than `N` executions take")
-	f.Int("max-states", 0, "show at most `N` states, the most visited (0 means all)")
+	cli.Count(f, "min-weight", 0, 0, "leave edges out of these files that fewer than `N` executions take")
+	cli.Count(f, "max-states", 0, 0, "show at most `N` states, the most visited (0 means all)")
 	f.String("focus", "", "show only what is near this `STATE` (a number) or tool")
-	f.Int("depth", 2, "how many calls away from --focus")
+	cli.Count(f, "depth", 2, 0, "how many calls away from --focus")
 	return cli.Work(a, c, graph)
 }
 
@@ -74,6 +75,13 @@ type strategy struct {
 }
 
 func graph(j *cli.Job, o graphOptions, files []string) error {
+	outputs := slices.DeleteFunc([]string{o.DOT, o.Mermaid, o.GraphML, o.JSON}, func(file string) bool { return file == "" })
+	switch {
+	case o.Focus != "" && len(outputs) == 0:
+		return cli.Usagef("--focus is about what the files of the graph show: name one with --dot, --mermaid, --graphml or --graph-json")
+	case len(slices.DeleteFunc(outputs, func(file string) bool { return file != "-" })) > 1:
+		return cli.Usagef("only one file of the graph can be the standard output")
+	}
 	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err

@@ -187,7 +187,9 @@ func (a *argument) selects(segment rules.Segment, i int) bool {
 
 // rewrite replaces every match of the pattern in the argument's text: a string
 // itself, any other value as canonical JSON. An argument that is changed is a
-// string from then on, of which the fixed text of the template may be shown.
+// string from then on, of which the fixed text of the template may be shown. One that would
+// become longer than both maxRewritten and what it was stays as it is: a few rules could
+// multiply a text until no memory is left.
 func (a *argument) rewrite(pattern *regexp.Regexp, with template) {
 	text, shown := a.text, a.shown
 	if a.kind != trace.String {
@@ -203,13 +205,19 @@ func (a *argument) rewrite(pattern *regexp.Regexp, with template) {
 		out.copy(text, shown, last, match[0])
 		with.expand(&out, text, shown, match)
 		last = match[1]
+		if len(out.text) > max(maxRewritten, len(text)) {
+			return
+		}
 	}
 	out.copy(text, shown, last, len(text))
-	if string(out.text) == text {
+	if string(out.text) == text || len(out.text) > max(maxRewritten, len(text)) {
 		return
 	}
 	*a = argument{kind: trace.String, text: string(out.text), shown: out.shown, allowed: a.allowed}
 }
+
+// maxRewritten is how many bytes of a value a rule may make.
+const maxRewritten = 4 << 10
 
 // shownText is a text in the making with, by byte, whether it may be shown.
 type shownText struct {

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
@@ -97,7 +98,8 @@ func EachAt(v trace.Value, path rules.Path, f func(trace.Value) bool) bool {
 
 // newName returns the name that a rename rule which matches s gives it: its
 // `to`, where ${0} is the old name and ${1} and on are the groups of the match's
-// argument patterns, then of its context patterns.
+// argument patterns, then of its context patterns. A name that would become longer than both
+// maxRewritten and the old one stays the old one.
 func (s *subject) newName(r *rules.Rule) string {
 	text := []byte(s.name)
 	groups := []int{0, len(s.name)}
@@ -123,8 +125,12 @@ func (s *subject) newName(r *rules.Rule) string {
 		value, _ := s.contextValue(&r.Match.Context[i])
 		add(r.Match.Context[i].Pattern, value)
 	}
+	longest := max(maxRewritten, len(s.name))
+	if strings.Count(r.To, "$")*len(text) > 64*longest {
+		return s.name // it may be that long only if most groups are empty
+	}
 	name := anyPattern.Expand(nil, []byte(r.To), text, groups)
-	if len(name) == 0 {
+	if len(name) == 0 || len(name) > longest {
 		return s.name // a call needs a name
 	}
 	return string(name)

@@ -349,3 +349,24 @@ func TestMarks(t *testing.T) {
 		t.Errorf("statuses are %v and %v", calls.Calls[1].Status, calls.Calls[3].Status)
 	}
 }
+
+// TestRewrittenValuesAreBounded: rules that multiply a value, or a name, stop where it is
+// longer than a rule may make it.
+func TestRewrittenValuesAreBounded(t *testing.T) {
+	var file strings.Builder
+	file.WriteString("version: 1\nrules:\n")
+	for i := range 20 {
+		fmt.Fprintf(&file, "  - {id: r%d, kind: rewrite, match: {arg: user_id}, pattern: '.', with: aaaaaaaaaa}\n", i)
+		fmt.Fprintf(&file, "  - {id: n%d, kind: rename, match: {tool: '*', args: {user_id: '(.*)'}}, to: '%s'}\n", i, strings.Repeat("${1}", 1000))
+	}
+	set, err := rules.Parse("rules.yaml", []byte(file.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := mergetest.Run(`get{"user_id":"mia_li_3668"}`, `get{"user_id":"`+strings.Repeat("x", 10_000)+`"}`)
+	for _, label := range shownLabels(merged(set, run)) {
+		if len(label) > 2*10_000+2*maxRewritten {
+			t.Errorf("a label has %d bytes", len(label))
+		}
+	}
+}

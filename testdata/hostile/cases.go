@@ -17,6 +17,25 @@ type hostileCase struct {
 // cases are the dimensions that somebody who wants awo to hang would try.
 var cases = []hostileCase{
 	{"keys", "arguments of one call", 10_000, func(n int) []byte { return runs(8, keys(n, true)) }},
+	{"distinct-keys", "arguments and members of a result that no other call has", 400_000, func(n int) []byte {
+		all := make([]exchange, n/1000)
+		for i := range all {
+			all[i] = manyKeys(i, 500)
+		}
+		return runs(2, all...)
+	}},
+	{"parallel-calls", "calls of one turn", 40_000, func(n int) []byte {
+		return parallel(2, n)
+	}},
+	{"tool-groups", "groups of three tools, of 20 runs each", 140, toolGroups},
+	{"names-of-one-length", "different tools with names of one length, each defined", 40_000, func(n int) []byte {
+		return catalogue(n, func(i int) string { return fmt.Sprintf("tool_%08d", i) })
+	}},
+	{"catalogue", "tools that one request defines", 50_000, func(n int) []byte {
+		return catalogue(n, func(i int) string {
+			return fmt.Sprintf("%s_%s_%d", []string{"get", "list", "set"}[i%3], []string{"order", "user", "item", "room"}[i/3%4], i)
+		})
+	}},
 	{"same-keys", "equal keys in the arguments of one call", 100_000, func(n int) []byte { return runs(8, keys(n, false)) }},
 	{"digits", "digits of a number", 100_000, func(n int) []byte {
 		return runs(8, call("get", `{"n":`+strings.Repeat("7", n)+`}`, `{"m":`+strings.Repeat("7", n)+`}`))

@@ -44,3 +44,19 @@ func enumSchema(n int) string {
 	b.WriteString(`]}}}`)
 	return b.String()
 }
+
+// catalogue is eight tasks whose requests define n tools, of which two are called.
+func catalogue(n int, name func(i int) string) []byte {
+	var tools strings.Builder
+	for i := range n {
+		fmt.Fprintf(&tools, `,{"type":"function","function":{"name":%q,"description":"Tool number %d.","parameters":{"type":"object","properties":{"id":{"type":"string"}}}}}`, name(i), i)
+	}
+	var out bytes.Buffer
+	for i := range 8 {
+		one := runs(1, call(name(0), fmt.Sprintf(`{"id":"id-%d"}`, i), fmt.Sprintf(`{"next":"id-%d"}`, i+100)), call(name(1), fmt.Sprintf(`{"id":"id-%d"}`, i+100), `{"ok":true}`))
+		one = bytes.Replace(one, []byte("Task 0"), fmt.Appendf(nil, "Task %d", i), 1)
+		out.Write(bytes.TrimSuffix(one, []byte("}\n")))
+		fmt.Fprintf(&out, `,"tools":[%s]}`+"\n", tools.String()[1:])
+	}
+	return out.Bytes()
+}

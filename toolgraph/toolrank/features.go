@@ -165,12 +165,13 @@ type scratch struct {
 	byTool [features][]float64
 	tasks  []float64
 	seeds  []float64
+	near   []float64
 	group  []float64
 	row    [2 * features]float64
 }
 
 func (b *base) scratch() *scratch {
-	s := &scratch{tasks: make([]float64, len(b.used)), seeds: make([]float64, len(b.usage)), group: make([]float64, b.corpus.groups)}
+	s := &scratch{tasks: make([]float64, len(b.used)), seeds: make([]float64, len(b.usage)), near: make([]float64, len(b.usage)), group: make([]float64, b.corpus.groups)}
 	for f := range s.byTool {
 		s.byTool[f] = make([]float64, len(b.usage))
 	}
@@ -194,9 +195,9 @@ func (b *base) features(words lexical.Vector, s *scratch) {
 		bm := s.byTool[fBM25][i]
 		s.seeds[i] = max(bm*bm, s.byTool[fNear][i])
 	}
-	reach(b.back, s.seeds, s.byTool[fBack])
-	reach(b.next, s.seeds, s.byTool[fForward])
-	reach(b.schema, s.seeds, s.byTool[fSchema])
+	reach(b.back, s.seeds, s.byTool[fBack], s.near)
+	reach(b.next, s.seeds, s.byTool[fForward], s.near)
+	reach(b.schema, s.seeds, s.byTool[fSchema], s.near)
 	for _, f := range [...]int{fBack, fForward, fSchema} {
 		overMax(s.byTool[f])
 	}
@@ -242,22 +243,24 @@ func (b *base) use(words lexical.Vector, s *scratch) {
 }
 
 // reach gives every tool the best product of a seed and the weights of at most two
-// edges that lead from the seed to it, the second one times .8.
-func reach(edges [][]edge, seeds, into []float64) {
+// edges that lead from the seed to it, the second one times .8. One edge first: only the
+// best product there can be the best one edge further, so each edge is looked at twice and
+// not once for every way to it. near is scratch.
+func reach(edges [][]edge, seeds, into, near []float64) {
+	step(edges, seeds, into, 1)
+	copy(near, into)
+	step(edges, near, into, farther)
+}
+
+// step raises what edges lead to to the product of where they begin, their weight and by.
+func step(edges [][]edge, from, into []float64, by float64) {
 	const least = 1e-3
-	for tool, s := range seeds {
+	for tool, s := range from {
 		if s < least {
 			continue
 		}
 		for _, e := range edges[tool] {
-			first := s * e.w
-			into[e.tool] = max(into[e.tool], first)
-			if first < least {
-				continue
-			}
-			for _, f := range edges[e.tool] {
-				into[f.tool] = max(into[f.tool], farther*first*f.w)
-			}
+			into[e.tool] = max(into[e.tool], by*s*e.w)
 		}
 	}
 }

@@ -237,14 +237,19 @@ func (in *Intake) IsWhole() bool { return in.left.Total()+in.excluded == 0 }
 // chosen yields the trajectories that pass and are not excluded.
 func (in *Intake) chosen() iter.Seq2[*trace.Trajectory, error] {
 	return func(yield func(*trace.Trajectory, error) bool) {
+		some := false
 		for t, err := range filter.Apply(in.read(in.j.Trajectories(in.Reader)), in.filter, &in.left) {
 			if err == nil && in.leaves(t) {
 				in.excluded++
 				continue
 			}
+			some = true
 			if !yield(t, err) || err != nil {
 				return
 			}
+		}
+		if !some && !in.IsWhole() {
+			yield(nil, diag.New(diag.Pos{}, CodeNoTrajectories, "the filters leave out every trajectory that was given"))
 		}
 	}
 }

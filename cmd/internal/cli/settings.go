@@ -144,6 +144,11 @@ func AddSettings(flags *pflag.FlagSet) {
 
 // check refuses settings that contradict each other or make no sense.
 func (s *Settings) check() error {
+	for _, glob := range s.ExcludeTool {
+		if glob == "" || strings.ContainsAny(glob, "?[{") {
+			return Usagef("--exclude-tool: %q is not a pattern of names, in which * stands for any characters", glob)
+		}
+	}
 	switch {
 	case s.Quiet && s.Verbose:
 		return Usagef("--quiet and --verbose contradict each other")
@@ -220,6 +225,9 @@ func resolve(flags *pflag.FlagSet, config section, target any, problems *diag.Li
 		}
 		known.AddFlag(f)
 		err := setFrom(f, config)
+		if f.Changed && f.Value.String() == "" && slices.Contains(outputFlags, f.Name) {
+			err = Usagef("--%s: want the name of what is to be written", f.Name)
+		}
 		if problem, ok := errors.AsType[*diag.Error](err); ok {
 			*problems = append(*problems, problem)
 		} else if wrong == nil {
@@ -239,6 +247,9 @@ func resolve(flags *pflag.FlagSet, config section, target any, problems *diag.Li
 	}
 	return values(known), nil
 }
+
+// outputFlags name files or folders that are written.
+var outputFlags = []string{"out", "plots", "dot", "mermaid", "graphml", "graph-json", "add-to"}
 
 // values returns what flags are set to, by name, as JSON has it.
 func values(flags *pflag.FlagSet) map[string]any {
