@@ -5,6 +5,7 @@ GO       ?= go
 FUZZTIME ?= 10s
 BENCH    ?= .
 BENCHSIZE ?= 1GiB
+REPETITIONS ?= 500
 
 # Packages below testdata are not part of ./... and have to be named: the programs there.
 PROGRAMS = $(sort $(patsubst %/,%,$(dir $(wildcard ./testdata/*/*.go ./trace/formats/testdata/*/*.go))))
@@ -29,7 +30,7 @@ UPDATED = $(sort $(dir $(shell find . -name '*_test.go' -exec grep -lE 'internal
 SYSTEMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
 .NOTPARALLEL:
-.PHONY: beam-check serve-check serve-goals build manual image demo check test same size figures loop experiment faults planted hostile page bench bench-compare backtest worth replay fuzz update
+.PHONY: beam-check serve-check serve-goals build manual image demo check test same size figures loop experiment faults coverage planted hostile page bench bench-compare backtest worth replay fuzz update
 .PHONY: check-format check-modules check-vet check-systems check-static check-tests check-race
 
 ## build: the program, as bin/awo
@@ -168,6 +169,10 @@ experiment: build
 ## faults: kill awo 200 times, fill its disk, read 10,000 damaged snapshots in Go, Python and TypeScript: old or new is there, and nothing torn
 faults: build
 	$(GO) run ./testdata/faults -awo bin/awo
+
+## coverage: how often the intervals of the recommendation hold what is realised, in simulated worlds; on recorded sets, how steady it is, and what it saves on tasks that it did not see: an hour
+coverage:
+	$(GO) test ./backtest -run 'TestCoverage|TestSteady|TestNested' -v -timeout 0 -repetitions $(REPETITIONS)
 
 ## planted: faults that are put into the code one at a time; which of them does no test of the package notice? PLANTED='-match money' for some
 planted:

@@ -10,25 +10,26 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/metatool/replay"
-	"github.com/awo-dev/awo/predict"
+	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
-// declaredReads declares tools to read.
-type declaredReads []string
-
-func (d declaredReads) Add(*trace.Trajectory) {}
-
-func (d declaredReads) Of(tool trace.Name) predict.Effect {
-	if slices.Contains(d, tool.Value()) {
-		return predict.EffectReads
+// readsOnly are rules by which only these tools are known to read.
+func readsOnly(tools ...string) *rules.Set {
+	text := `{"version": 1, "rules": [{"id": "none", "kind": "effect", "match": {"tool": "no_such_tool"}, "effect": "accessor"}`
+	for _, tool := range tools {
+		text += fmt.Sprintf(`, {"id": %q, "kind": "effect", "match": {"tool": %q}, "effect": "accessor"}`, tool, tool)
 	}
-	return predict.EffectWrites
+	set, err := rules.Parse("rules.json", []byte(text+"]}"))
+	if err != nil {
+		panic(err)
+	}
+	return set
 }
 
 func togetherOf(tools ...string) Options {
 	o := options(none, patterns, inertial, readAhead, all, register)
-	o.Declared = func() Declarations { return declaredReads(tools) }
+	o.Rules = readsOnly(tools...)
 	return o
 }
 
@@ -87,14 +88,12 @@ func TestInertia(t *testing.T) {
 	}
 
 	// Nothing is called that nobody declares to read.
-	for _, declared := range []func() Declarations{nil, func() Declarations { return declaredReads(nil) }} {
-		o.Declared = declared
-		if r, err = Run(runsOf(list...), o); err != nil {
-			t.Fatal(err)
-		}
-		if got := outcomeOf(t, r, "inertia"); got.CallingTurnsSaved != 0 || got.Wrong != 0 || got.Used != 0 {
-			t.Errorf("%+v of tools that nobody declares", got)
-		}
+	o.Rules = readsOnly()
+	if r, err = Run(runsOf(list...), o); err != nil {
+		t.Fatal(err)
+	}
+	if got := outcomeOf(t, r, "inertia"); got.CallingTurnsSaved != 0 || got.Wrong != 0 || got.Used != 0 {
+		t.Errorf("%+v of tools that nobody declares", got)
 	}
 }
 

@@ -32,10 +32,6 @@ type Options struct {
 	// number takes all for one agent.
 	AgentTasks int
 
-	// Declared returns declarations that know nothing yet: one for each training
-	// part. nil: nothing is declared, and no tool is called without the model.
-	Declared func() Declarations
-
 	Meter   *cost.Meter // nil: one with the default prices
 	Workers int         // at once; 0 and 1 are the same
 

@@ -15,16 +15,6 @@ var inertial = Technique{
 	Train: func(p *Part) Trained { return p.trainHabits() },
 }
 
-// Declarations learn from trajectories what is declared about their tools.
-type Declarations interface {
-	// Add reads a trajectory of the training part. It may give its calls the status
-	// that rules read from their results.
-	Add(t *trace.Trajectory)
-	// Of returns what is declared about a tool. It is called concurrently, once all
-	// is added.
-	Of(tool trace.Name) predict.Effect
-}
-
 // wrongCost is what a wrong call costs, in turns of the model.
 const wrongCost = 1
 
@@ -44,16 +34,7 @@ func (p *Part) trainHabits() *habits {
 		return p.habits
 	}
 	h := &habits{theta: predict.Threshold(wrongCost)}
-	switch {
-	case p.Options.Rules != nil && p.Options.Declared != nil:
-		h.options.Effects = p.knownReads().declared.Of
-	case p.Options.Declared != nil:
-		declared := p.Options.Declared()
-		for _, r := range p.Runs {
-			declared.Add(r.Trajectory)
-		}
-		h.options.Effects = declared.Of
-	}
+	h.options.Effects = p.effects().Of
 	learner := predict.NewLearner(predict.DefaultOrder, p.Options.Seed)
 	var observer predict.Observer
 	observed := make([]*predict.Observation, len(p.Runs))

@@ -63,7 +63,7 @@ type reader struct {
 func (p *Part) follows() *learn.Survey {
 	if p.survey == nil {
 		p.survey = learn.NewSurvey(p.Runs, learn.Options{
-			Reads: p.knownReads().of, Tokens: func(c *trace.Call) int64 { return p.meter.Raw(c.Result) },
+			Reads: p.readsOnly, Tokens: func(c *trace.Call) int64 { return p.meter.Raw(c.Result) },
 			Workers: p.Options.Workers, Links: p.links, Rules: p.Options.Rules,
 		})
 	}

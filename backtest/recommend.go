@@ -230,6 +230,7 @@ func (r *run) judge(out *Recommendation, dealt []*run) {
 	if len(dealt) > 1 {
 		k := float64(dealt[0].out.Folds)
 		judge.factor, judge.freedom = 1/(deals*k)+1/(k-1), deals*k-1
+		judge.deals = len(dealt)
 	} else { // one part is tested on: one half of it chooses, the other says what that comes to
 		sample, quoted = halves(tasks)
 		judge.factor, judge.freedom = 1/float64(max(len(sample), 1)), float64(max(len(sample)-1, 1))
@@ -318,6 +319,7 @@ type weigher struct {
 	factor  float64 // times the variance of rows is that of their mean
 	freedom float64 // degrees of freedom of that
 	perTask float64 // factor times the number of rows, of rows of tasks; 0 for rows of folds
+	deals   int     // rows of folds are those of so many deals, one after the other
 	named   bool    // the kinds were asked for, also those that need more calls of the model
 }
 
@@ -335,11 +337,29 @@ func (c *weigher) estimate(rows []row, of func(row) float64) (mean, err float64)
 		d := of(r) - mean
 		variance += d * d / (n - 1)
 	}
-	factor := c.factor
 	if c.perTask > 0 {
-		factor = c.perTask / n
+		return mean, math.Sqrt(c.perTask / n * variance)
 	}
-	return mean, math.Sqrt(factor * variance)
+	return mean, math.Sqrt(c.factor*variance + c.learning(rows, mean, of))
+}
+
+// learning returns the variance that comes from what was compiled. All deals test the same
+// tasks, so that their means differ by that alone; each is the mean of as many compilations as
+// it has folds, and what is offered in the end is one.
+func (c *weigher) learning(rows []row, mean float64, of func(row) float64) float64 {
+	if c.deals < 2 || len(rows)%c.deals != 0 {
+		return 0
+	}
+	folds := float64(len(rows)) / float64(c.deals)
+	variance := 0.0
+	for deal := range slices.Chunk(rows, len(rows)/c.deals) {
+		d := -mean
+		for _, r := range deal {
+			d += of(r) / folds
+		}
+		variance += d * d / float64(c.deals-1)
+	}
+	return folds * variance
 }
 
 func (c *weigher) way(rows []row, way, measure int) (mean, err float64) {

@@ -7,6 +7,7 @@ import (
 	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/metatool/replay"
+	"github.com/awo-dev/awo/predict/effects"
 	"github.com/awo-dev/awo/prefetch/learn"
 )
 
@@ -69,7 +70,7 @@ type Part struct {
 	read     map[float64][][]span // turns that readers save, by trajectory
 	habits   *habits
 	survey   *learn.Survey
-	reads    *knownReads
+	judged   *effects.Known
 }
 
 // Case is a test trajectory.

@@ -144,6 +144,19 @@ func (e *Known) Of(tool trace.Name) predict.Effect {
 	return [...]predict.Effect{toolname.Unknown: predict.EffectUnknown, toolname.Reads: predict.EffectReads, toolname.Writes: predict.EffectWrites}[effect]
 }
 
+// Reads reports whether a tool is known to only read: by a rule, or else by the annotations of
+// its definition, or else by its name. So analyses judge, and what is made ahead or walked;
+// with declared nothing but a rule counts. What no rule is about is unknown here, and no
+// mutator, as it is where the model is left out.
+func (e *Known) Reads(tool trace.Name, declared bool) (bool, toolname.Basis) {
+	ruled := e.ruled[tool].effect()
+	if declared {
+		return ruled == toolname.Reads, toolname.Rule
+	}
+	effect, basis := e.names.Decide(ruled, e.declared[tool].effect(), tool.Value())
+	return effect == toolname.Reads, basis
+}
+
 func (e *Known) decide(tool trace.Name) (toolname.Effect, toolname.Basis) {
 	name := ""
 	if e.guess {

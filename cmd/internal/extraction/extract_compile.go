@@ -18,7 +18,6 @@ import (
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/metatool/compile"
-	"github.com/awo-dev/awo/predict/effects"
 	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/prefetch/stored"
 	"github.com/awo-dev/awo/rules"
@@ -325,7 +324,6 @@ func (c *extractCompilation) follow(j *cli.Job, set *rules.Set, meter *cost.Mete
 	r, err := backtest.Run(c.train, backtest.Options{
 		Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Choose: o.Choose(candidate.DefaultThreshold, meter, j.Parallel()),
 		Techniques: backtest.ForRecommendation()[:1], Recommend: weigh,
-		Declared: func() backtest.Declarations { return effects.New(set, true) },
 		Meter:    meter, Seed: j.Seed, Workers: j.Parallel(), AgentTasks: AgentTasks(o.By),
 	})
 	if err != nil || r.Recommendation == nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/internal/summary/count"
 	"github.com/awo-dev/awo/metatool/candidate"
-	"github.com/awo-dev/awo/predict/effects"
 	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/prefetch/stored"
@@ -61,7 +60,6 @@ func (c *extractCompilation) learnReads(j *cli.Job, set *rules.Set, meter *cost.
 func readsOptions(j *cli.Job, set *rules.Set, meter *cost.Meter, o *Options) backtest.Options {
 	return backtest.Options{
 		Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Meter: meter, Seed: j.Seed, Workers: j.Parallel(),
-		Declared: func() backtest.Declarations { return effects.New(set, true) },
 	}
 }
 

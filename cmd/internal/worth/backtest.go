@@ -15,7 +15,6 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/metatool/candidate"
-	"github.com/awo-dev/awo/predict/effects"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/completeness"
@@ -166,7 +165,6 @@ func BackTest(j *cli.Job, in *cli.Intake, runs []*corpus.Run, set *rules.Set, me
 	options := backtest.Options{
 		Rules: set, Compile: shared.Compiler(o.Threshold, j.Parallel()), Choose: shared.Choose(o.Threshold, meter, j.Parallel()),
 		By: backtest.SplitBy(o.Split), Folds: o.Folds, Share: o.TestShare, Seed: j.Seed,
-		Declared:   func() backtest.Declarations { return effects.New(set, true) },
 		Techniques: techniques, Meter: meter, Workers: j.Parallel(), AgentTasks: extraction.AgentTasks(o.By),
 		Progress: func(done, of int, next string) {
 			j.Log.Debug("back-test", "step", done, "of", of, "next", next)
