@@ -17,6 +17,7 @@ import (
 type History struct {
 	t       *trace.Trajectory
 	calls   []int        // indices of the model's calls
+	begins  []int        // by place: of the first of the calls that one turn makes up to there
 	tools   []trace.Name // of these, once asked for
 	args    []arguments  // by call
 	results []parsed
@@ -275,9 +276,14 @@ func (h *History) view(place int) view {
 	call := h.calls[place]
 	turn := h.t.Calls[call].Turn
 	v := view{h: h, before: place}
-	for turn >= 0 && v.before > 0 && h.t.Calls[h.calls[v.before-1]].Turn == turn {
-		v.before--
+	for i := len(h.begins); i <= place; i++ {
+		begin := i
+		if of := h.t.Calls[h.calls[i]].Turn; of >= 0 && i > 0 && h.t.Calls[h.calls[i-1]].Turn == of {
+			begin = h.begins[i-1]
+		}
+		h.begins = append(h.begins, begin)
 	}
+	v.before = h.begins[place]
 	v.messages = sort.Search(len(h.t.Messages), func(i int) bool {
 		m := &h.t.Messages[i] // both grow with i
 		return m.Call > call || turn >= 0 && m.Turn > turn

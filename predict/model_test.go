@@ -213,3 +213,21 @@ func TestCallsOnly(t *testing.T) {
 		}
 	})
 }
+
+// What is known when a call is made is what earlier turns made, whatever is asked first.
+func TestViewBeginsWithTheTurn(t *testing.T) {
+	tr := &trace.Trajectory{}
+	for i, turn := range []int{0, 1, 1, 1, -1, -1, 2, 2, 1, 3} {
+		tr.Calls = append(tr.Calls, trace.Call{Tool: trace.Intern(fmt.Sprint(i)), Turn: turn, Origin: trace.OriginModel})
+	}
+	want := []int{0, 1, 1, 1, 4, 5, 6, 6, 8, 9}
+	for _, first := range []int{0, 5, 9} {
+		h := NewHistory(tr)
+		for i := range want {
+			place := (first + i) % len(want)
+			if got := h.view(place).before; got != want[place] {
+				t.Errorf("before call %d there are %d, want %d", place, got, want[place])
+			}
+		}
+	}
+}
