@@ -9,6 +9,8 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
+const secondsADay = 24 * 60 * 60
+
 // Ledger adds up what trajectories cost. It keeps their accounts, because what was
 // counted is only scaled when all is read, and 8 bytes a call. It is filled by one
 // goroutine.
@@ -28,7 +30,7 @@ type entry struct {
 	calls   int32 // how many
 	agent   int32
 	group   int32
-	began   time.Time
+	day     int32 // since 1970, -1 if not recorded
 	outcome trace.Outcome
 }
 
@@ -67,7 +69,10 @@ func (l *Ledger) GroupBy(name func(*trace.Trajectory) string) { l.group = name }
 // Add makes the account of t, keeps it and returns it.
 func (l *Ledger) Add(t *trace.Trajectory) *Account {
 	a := l.meter.Trajectory(t)
-	e := entry{agent: l.agents.of(t.Agent), began: t.Started(), outcome: t.Outcome}
+	e := entry{agent: l.agents.of(t.Agent), day: -1, outcome: t.Outcome}
+	if at := t.Started(); !at.IsZero() {
+		e.day = int32(at.Unix() / secondsADay)
+	}
 	if l.group != nil {
 		e.group = l.groups.of(l.group(t))
 	}
@@ -240,21 +245,18 @@ func (l *Ledger) Ranges(s *Statement, f *Fit) {
 
 // groups are the lines of a Statement under way.
 type groups struct {
-	out                          Statement
-	models, agents, groups, days map[string]*Line
-	outcomes                     map[trace.Outcome]*Line
+	out                    Statement
+	models, agents, groups map[string]*Line
+	days                   map[int32]*Line // since 1970, below 0 if not recorded
+	outcomes               map[trace.Outcome]*Line
 }
 
 func newGroups() groups {
-	return groups{models: map[string]*Line{}, agents: map[string]*Line{}, groups: map[string]*Line{}, days: map[string]*Line{}, outcomes: map[trace.Outcome]*Line{}}
+	return groups{models: map[string]*Line{}, agents: map[string]*Line{}, groups: map[string]*Line{}, days: map[int32]*Line{}, outcomes: map[trace.Outcome]*Line{}}
 }
 
 // of returns the lines that trajectories of an agent, with an outcome and of a day, count in.
-func (g *groups) of(agent string, outcome trace.Outcome, began time.Time) []*Line {
-	day := ""
-	if !began.IsZero() && began.Unix() >= 0 {
-		day = began.UTC().Format(time.DateOnly)
-	}
+func (g *groups) of(agent string, outcome trace.Outcome, day int32) []*Line {
 	return []*Line{&g.out.Total, line(g.agents, agent), line(g.outcomes, outcome), line(g.days, day)}
 }
 
@@ -262,7 +264,13 @@ func (g *groups) of(agent string, outcome trace.Outcome, began time.Time) []*Lin
 func (g *groups) close() {
 	same := func(name string) string { return name }
 	g.out.Total = g.out.Total.Priced()
-	g.out.Models, g.out.Agents, g.out.Days = lines(g.models, same), lines(g.agents, same), lines(g.days, same)
+	g.out.Models, g.out.Agents = lines(g.models, same), lines(g.agents, same)
+	g.out.Days = lines(g.days, func(day int32) string {
+		if day < 0 {
+			return ""
+		}
+		return time.Unix(int64(day)*secondsADay, 0).UTC().Format(time.DateOnly)
+	})
 	g.out.Outcomes = lines(g.outcomes, trace.Outcome.String)
 	slices.SortFunc(g.out.Days, func(x, y Line) int { return cmp.Compare(x.Name, y.Name) })
 }
@@ -273,7 +281,14 @@ type booking struct {
 	ledger  *Ledger
 	tools   []toolSum // by number, turns without calls last
 	habits  map[[2]int32]*habitSum
-	dearest []Line
+	dearest []costly
+}
+
+// costly is what a trajectory cost.
+type costly struct {
+	at     int
+	paid   float64
+	tokens int64
 }
 
 type toolSum struct {
@@ -293,13 +308,19 @@ func line[K comparable](m map[K]*Line, key K) *Line {
 	return m[key]
 }
 
-func (b *booking) book(i int, a *Account, calls []ledgerCall) {
-	e := &b.ledger.entries[i]
-	own := Line{Name: b.ledger.ids[i], account: a, Amounts: Amounts{Totals: a.Total(), Trajectories: 1, Calls: len(calls), RecordedUSD: a.RecordedUSD, RecordedTurns: a.RecordedTurns}}
+// own is the line of trajectory i alone.
+func (b *booking) own(i int) Line {
+	a := b.ledger.accounts[i]
+	own := Line{Name: b.ledger.ids[i], account: a, Amounts: Amounts{Totals: a.Total(), Trajectories: 1, Calls: int(b.ledger.entries[i].calls), RecordedUSD: a.RecordedUSD, RecordedTurns: a.RecordedTurns}}
 	if own.Unpaid < own.Turns {
 		own.Paying = 1
 	}
-	for _, l := range b.of(b.ledger.agents.list[e.agent], e.outcome, e.began) {
+	return own
+}
+
+func (b *booking) book(i int, a *Account, calls []ledgerCall) {
+	e, own := &b.ledger.entries[i], b.own(i)
+	for _, l := range b.of(b.ledger.agents.list[e.agent], e.outcome, e.day) {
 		l.add(&own)
 	}
 	if b.ledger.group != nil {
@@ -311,7 +332,7 @@ func (b *booking) book(i int, a *Account, calls []ledgerCall) {
 	if a.Offered > 0 {
 		b.out.Offered++
 	}
-	b.dearest = append(b.dearest, own.Priced())
+	b.dearest = append(b.dearest, costly{i, own.Paid, own.Tokens()})
 	b.bookModels(a, &own, calls)
 	b.bookTools(i, a, calls)
 }
@@ -446,11 +467,13 @@ func (b *booking) statement(top int) *Statement {
 	slices.SortFunc(b.out.Habits, func(x, y HabitLine) int {
 		return cmp.Or(cmp.Compare(y.USD, x.USD), cmp.Compare(y.Tokens, x.Tokens), slices.Compare(x.Tools[:], y.Tools[:]))
 	})
-	slices.SortStableFunc(b.dearest, func(x, y Line) int {
-		return cmp.Or(cmp.Compare(y.Paid, x.Paid), cmp.Compare(y.Tokens(), x.Tokens()))
+	slices.SortStableFunc(b.dearest, func(x, y costly) int {
+		return cmp.Or(cmp.Compare(y.paid, x.paid), cmp.Compare(y.tokens, x.tokens))
 	})
 	b.out.Habits = slices.Clone(b.out.Habits[:min(top, len(b.out.Habits))])
-	b.out.Dearest = slices.Clone(b.dearest[:min(top, len(b.dearest))])
+	for _, x := range b.dearest[:min(top, len(b.dearest))] {
+		b.out.Dearest = append(b.out.Dearest, b.own(x.at).Priced())
+	}
 	return &b.out
 }
 

@@ -69,7 +69,7 @@ func (s *Sums) totals(x *Some) Totals {
 func (s *Sums) Turns(x Some) {
 	t := s.totals(&x)
 	own := Line{Amounts: Amounts{Totals: t}}
-	for _, l := range append(s.of(x.Agent, x.Outcome, x.Began), line(s.models, x.Model)) {
+	for _, l := range append(s.of(x.Agent, x.Outcome, dayOf(x.Began)), line(s.models, x.Model)) {
 		l.add(&own)
 	}
 	line(s.models, x.Model).Calls += x.Calls
@@ -97,7 +97,7 @@ func (s *Sums) Runs(x Runs) {
 	if m := s.meter; x.RecordedTurns > 0 || m.prices[m.price(m.model(x.Model), x.Began, time.Time{})] != nil {
 		own.Paying = x.Trajectories - x.NoTurns
 	}
-	for _, l := range s.of(x.Agent, x.Outcome, x.Began) {
+	for _, l := range s.of(x.Agent, x.Outcome, dayOf(x.Began)) {
 		l.add(&own)
 	}
 	if with := x.Trajectories - x.NoTurns; with > 0 {
@@ -161,4 +161,12 @@ func (s *Sums) Statement() *Statement {
 	}
 	slices.SortFunc(out.Tools, ToolLine.compare)
 	return &out
+}
+
+// dayOf is a day as groups have it.
+func dayOf(day time.Time) int32 {
+	if day.IsZero() {
+		return -1
+	}
+	return int32(day.Unix() / secondsADay)
 }

@@ -24,7 +24,7 @@ import (
 // that calls made in parallel count once.
 type Waits struct {
 	trajectories, turns, calls completeness.Distribution // nanoseconds
-	tools                      map[string]*waitsOfTool
+	tools                      map[trace.Name]*waitsOfTool
 	whole, model, called       time.Duration
 }
 
@@ -74,13 +74,13 @@ func (w *Waits) addCalls(t *trace.Trajectory, turn *trace.Turn) (last time.Time)
 			continue
 		}
 		took := c.End.Sub(start)
-		tool := w.tools[c.Tool.Value()]
+		tool := w.tools[c.Tool]
 		if tool == nil {
 			if w.tools == nil {
-				w.tools = map[string]*waitsOfTool{}
+				w.tools = map[trace.Name]*waitsOfTool{}
 			}
 			tool = &waitsOfTool{}
-			w.tools[c.Tool.Value()] = tool
+			w.tools[c.Tool] = tool
 		}
 		w.calls.Add(uint64(took))
 		tool.calls.Add(uint64(took))
@@ -159,11 +159,11 @@ func (w *Waits) Rows() []Wait {
 		other.Total, other.Share = stat.Known(rest), stat.Known(rest/w.whole.Seconds())
 	}
 	out := []Wait{row("trajectory", "", &w.trajectories, w.whole), row("turn", "", &w.turns, w.model), row("call", "", &w.calls, w.called), other}
-	names := slices.SortedFunc(maps.Keys(w.tools), func(a, b string) int {
-		return cmp.Or(cmp.Compare(w.tools[b].sum, w.tools[a].sum), cmp.Compare(a, b))
+	names := slices.SortedFunc(maps.Keys(w.tools), func(a, b trace.Name) int {
+		return cmp.Or(cmp.Compare(w.tools[b].sum, w.tools[a].sum), cmp.Compare(a.Value(), b.Value()))
 	})
 	for _, name := range names {
-		out = append(out, row("call", name, &w.tools[name].calls, w.tools[name].sum))
+		out = append(out, row("call", name.Value(), &w.tools[name].calls, w.tools[name].sum))
 	}
 	return out
 }

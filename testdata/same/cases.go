@@ -120,7 +120,7 @@ var (
 		"report":  {"report {in} {rules} --sample 100 --out report.html", "report {in} --backtest never --format json"},
 		"report-formats": {
 			"report {in} --sample 50 --format markdown", "report {in} --sample 50 --backtest never --format csv",
-			"report {in} --backtest never --by model --cost=false --sources=false",
+			"report {in} --backtest never --by model --sources=false",
 		},
 		"serve": {"serve --servers mcp.json --check"},
 		"tools": {

@@ -22,7 +22,6 @@ import (
 type reportOptions struct {
 	analyzeOptions `mapstructure:",squash"`
 	Backtest       string `mapstructure:"backtest"`
-	Cost           bool   `mapstructure:"cost"`
 	MetaTools      string `mapstructure:"meta-tools"`
 	Out            string `mapstructure:"out"`
 }
@@ -54,7 +53,6 @@ section folded. JSON is that of awo analyze, with the members backtest, cost and
 	f.Bool("sources", true, "say where the arguments of calls come from; --sources=false is faster")
 	f.Var(cli.NewChoice("auto", "always", "never"), "backtest", "say what would be saved on tasks that were not compiled from, which takes by far the longest; auto is up to 30,000 calls")
 	f.Var(cli.NewChoice("auto", "always", "never"), "meta-tools", "draw what would be compiled, and with --rules the graph of states; auto is up to 30,000 calls")
-	f.Bool("cost", true, "say what the traces cost in tokens and money")
 	f.String("out", "", "write the page into this `FILE`; - is the standard output")
 	return cli.Work(a, c, writeReport)
 }
@@ -68,7 +66,7 @@ type reportInput struct {
 	o        analyzeOptions
 	process  *process.Builder
 	figures  map[string]*plot.Figure // by name
-	costs    *worth.CostFindings     // nil without --cost
+	costs    *worth.CostFindings     // nil without calls
 	cost     worth.Costs
 	tested   *worth.BacktestFindings // nil where it was not asked for, or there are too many calls
 	saving   worth.Backtest
@@ -125,7 +123,7 @@ var reportSections = []reportSection{
 
 func writeReport(j *cli.Job, o reportOptions, files []string) error {
 	walked := process.NewBuilder(timelinesShown)
-	in, found, err := analyzed(j, o.analyzeOptions, trace.Options{Spool: o.Backtest != "never" || o.Cost || o.MetaTools != "never"}, files, walked.Add)
+	in, found, err := analyzed(j, o.analyzeOptions, trace.Options{Spool: true}, files, walked.Add)
 	if err != nil {
 		return err
 	}
@@ -142,6 +140,7 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 	}
 	if r.costs != nil {
 		result.Cost = &r.cost
+		data.Add(r.costs.WaitTable())
 	}
 	if err := r.compile(j, o); err != nil {
 		return err
@@ -196,11 +195,8 @@ func reportDocument(r *reportInput) (*report.Document, error) {
 		d.Add(report.Paragraph("There are no calls, so there is nothing to measure."))
 		return d, nil
 	}
-	var costs spent
-	if r.costs != nil {
-		costs = spentOn(r.cost)
-		d.Add(report.Paragraph(costs.InSentence))
-	}
+	costs := spentOn(r.cost)
+	d.Add(report.Paragraph(costs.InSentence))
 	d.Answer = summaryAnswer(r.in, r.wrong.List(), costs)
 	d.Add(report.Paragraph(habitWords(&r.found.analysis)))
 	if r.tested != nil {
@@ -362,9 +358,6 @@ var sectionCost = reportSection{
 	about: "Each turn of a model reads all that was said before and is paid by the token, so that one turn less saves its own tokens and all later reading of them. " +
 		"The tables say which models, tools, days and habits that goes to; the money is tokens times list prices, and not what anybody was billed.",
 	blocks: func(r *reportInput) []report.Block {
-		if r.costs == nil {
-			return nil
-		}
 		d := &report.Document{}
 		r.costs.Sections(d, r.cost)
 		return d.Blocks()
@@ -377,8 +370,7 @@ const autoCalls = 30_000
 // weigh adds what the traces cost, and what could be saved of it. They are read again, with
 // the calls that the analysis leaves out, and what is mined of them is kept.
 func weigh(j *cli.Job, r *reportInput, o reportOptions) (err error) {
-	mines := o.Backtest != "never" || o.MetaTools != "never"
-	if r.in.Tally.Calls == 0 || !mines && !o.Cost {
+	if r.in.Tally.Calls == 0 {
 		return nil
 	}
 	meter := j.Meter()
@@ -389,22 +381,13 @@ func weigh(j *cli.Job, r *reportInput, o reportOptions) (err error) {
 		again = r.in.Findings.Watch(j.Parallel(), again)
 	}
 	sampler, see := corpus.NewSampler(r.in.Mining(j.Set)), func(*trace.Trajectory) {}
-	if mines {
+	if o.Backtest != "never" || o.MetaTools != "never" {
 		see = sampler.Add
 	}
-	if o.Cost {
-		if r.costs, err = worth.Account(j, r.in, again, meter, worth.CostOptions{Top: 10}, see); err != nil {
-			return err
-		}
-		r.cost = r.costs.Costs(r.in)
-	} else {
-		for t, err := range again {
-			if err != nil {
-				return err
-			}
-			see(t)
-		}
+	if r.costs, err = worth.Account(j, r.in, again, meter, worth.CostOptions{Top: 10}, see); err != nil {
+		return err
 	}
+	r.cost = r.costs.Costs(r.in)
 	mined := sampler.Corpus()
 	r.in.Mined(mined)
 	if r.mined = mined.Runs; !tests {

@@ -16,10 +16,7 @@ const timelinesShown = 200
 
 // stepsShown is how many steps from tool to tool the table beside the map lists, and
 // stepsDrawn how many the map can show.
-const (
-	stepsShown = 15
-	stepsDrawn = 3000
-)
+const stepsShown, stepsDrawn = 15, 3000
 
 // processFigures are those of the process map.
 type processFigures struct {
@@ -64,11 +61,9 @@ func mapData(m *process.Map, r *reportInput) processMap {
 	for i := range out.Tools {
 		out.Tools[i].Tool = report.Escape(out.Tools[i].Tool)
 	}
-	if r.costs != nil {
-		for _, line := range r.cost.Tools {
-			if usd, known := line.CostUSD.Value(); known && line.Tool != "" {
-				out.USD[report.Escape(line.Tool)] = usd
-			}
+	for _, line := range r.cost.Tools {
+		if usd, known := line.CostUSD.Value(); known && line.Tool != "" {
+			out.USD[report.Escape(line.Tool)] = usd
 		}
 	}
 	for i := range m.Edges[:min(len(m.Edges), stepsDrawn)] {

@@ -151,9 +151,7 @@ func days(facts *completeness.Facts) stat.Figure {
 	return stat.Count(int(facts.Last.Sub(facts.First).Hours()/24) + 1)
 }
 
-// mostNamed is how many lines of costs a summary names.
-const mostNamed = 3
-
+// spentOn says what was spent, and names the three things that most of it went on.
 func spentOn(c worth.Costs) spent {
 	out := spent{Tokens: c.Tokens, EachTokens: c.EachTokens, CostUSD: c.PaidUSD, Estimated: c.Estimated, Unpriced: c.Unpaid, MostSpent: []mostSpent{}, InSentence: worth.CostAnswer(c)}
 	for _, t := range c.Tools {
@@ -162,7 +160,7 @@ func spentOn(c worth.Costs) spent {
 		}
 	}
 	slices.SortStableFunc(out.MostSpent, func(a, b mostSpent) int { return cmp.Compare(b.Share, a.Share) })
-	out.MostSpent = out.MostSpent[:min(len(out.MostSpent), mostNamed)]
+	out.MostSpent = out.MostSpent[:min(len(out.MostSpent), 3)]
 	return out
 }
 

@@ -136,28 +136,25 @@ func changedRules(old, now *rules.Set) []changedRule {
 func changedChains(old, now []changedChain) (changed []changedChain, same int) {
 	changed = []changedChain{}
 	key := func(c changedChain) string { return strings.Join(c.Tools, "\x00") }
-	counts := map[string]int{}
+	left, matched := map[string]int{}, map[string]int{}
 	for _, c := range now {
-		counts[key(c)]++
+		left[key(c)]++
 	}
 	for _, c := range old {
-		if counts[key(c)] > 0 {
-			counts[key(c)]--
+		if k := key(c); left[k] > 0 {
+			left[k]--
+			matched[k]++
 			same++
-			continue
+		} else {
+			changed = append(changed, c)
 		}
-		changed = append(changed, c)
-	}
-	clear(counts)
-	for _, c := range old {
-		counts[key(c)]++
 	}
 	for _, c := range now {
-		if counts[key(c)] > 0 {
-			counts[key(c)]--
-			continue
+		if k := key(c); matched[k] > 0 {
+			matched[k]--
+		} else {
+			changed = append(changed, c)
 		}
-		changed = append(changed, c)
 	}
 	return changed, same
 }
