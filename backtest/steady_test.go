@@ -48,7 +48,7 @@ func TestSteady(t *testing.T) {
 		figures := map[string]bool{}
 		for seed := range uint64(20) {
 			v := recommendation(t, runs, seed+1)
-			figures[fmt.Sprint(v.Recommended.Saved)] = true
+			figures[fmt.Sprint(v.Recommended.Saved, v.Ways)] = true
 			if v.Way.Kind == first.Way.Kind {
 				same++
 			}
