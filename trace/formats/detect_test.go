@@ -176,7 +176,7 @@ func TestDetectSamples(t *testing.T) {
 
 // shadowed are formats that claim what another claims before them: messages have the
 // members that interfaces give them, and more that tells.
-var shadowed = map[string][]string{"messages": {"claude-code", "gemini", "openai-chat"}}
+var shadowed = map[string][]string{"messages": {"claude-code", "gemini", "openai-chat"}, "gemini-cli": {"messages"}}
 
 // TestShadowedComeLater holds that a format stands before those that it shadows.
 func TestShadowedComeLater(t *testing.T) {

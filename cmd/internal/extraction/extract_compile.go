@@ -324,7 +324,7 @@ func (c *extractCompilation) follow(j *cli.Job, set *rules.Set, meter *cost.Mete
 	r, err := backtest.Run(c.train, backtest.Options{
 		Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Choose: o.Choose(candidate.DefaultThreshold, meter, j.Parallel()),
 		Techniques: backtest.ForRecommendation()[:1], Recommend: weigh,
-		Meter:    meter, Seed: j.Seed, Workers: j.Parallel(), AgentTasks: AgentTasks(o.By),
+		Meter: meter, Seed: j.Seed, Workers: j.Parallel(), AgentTasks: AgentTasks(o.By),
 	})
 	if err != nil || r.Recommendation == nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/internal/message"
 )
 
 // find returns the last call with an id.
@@ -84,7 +85,12 @@ func (d *codexDecoder) output(l *codexLine) {
 	d.inTurn = false
 	it := &l.item
 	result, status := codexOutput(it.output)
-	call := d.b.Result(it.callID, result)
+	var call *trace.Call
+	if hosted, ok := strings.CutSuffix(it.kind, "_output"); ok && len(it.callID) == 0 {
+		call = d.b.NamedResult([]byte(strings.TrimSuffix(hosted, "_call")), result)
+	} else {
+		call = d.b.Result(it.callID, result)
+	}
 	if call == nil {
 		return
 	}
@@ -98,7 +104,7 @@ func (d *codexDecoder) output(l *codexLine) {
 // success} says so.
 func codexOutput(output trace.Raw) (trace.Raw, trace.Status) {
 	status := trace.StatusUnknown
-	if output.Form != trace.FormJSON {
+	if output = message.AsResult(output); output.Form != trace.FormJSON {
 		return output, status
 	}
 	result := output

@@ -103,6 +103,7 @@ const (
 	fAgent
 	fSession
 	fParent
+	fParentCall
 	fTask
 	fTrial
 	fOutcome
@@ -118,6 +119,7 @@ const (
 	fEvents      // what happened, in order; the record itself if it is empty
 	fWithin      // events inside of an event
 	fAgain       // the id of an event, of which the last counts
+	fRestated    // events of a history that is told again: those that are known are not read
 	fRewind      // the id of an event that is taken back, with all behind it
 	fFollows     // the id of the event that an event follows: those on the way to the current one count
 	fCurrent     // the id of that, from the record
@@ -164,7 +166,7 @@ const (
 
 // fieldNames are what the fields of a rule are called.
 var fieldNames = [fields]string{
-	"records", "trajectory", "order", "whole", "agent", "session", "parent", "task", "trial", "outcome", "score", "started", "ended", "unasked", "user", "system", "answer", "tools", "attachments", "events", "within", "again", "rewind", "follows", "current", "once", "anomaly",
+	"records", "trajectory", "order", "whole", "agent", "session", "parent", "parent-call", "task", "trial", "outcome", "score", "started", "ended", "unasked", "user", "system", "answer", "tools", "attachments", "events", "within", "again", "restated", "rewind", "follows", "current", "once", "anomaly",
 	"role", "turn", "response", "text", "thought", "thoughts", "messages", "origin", "after", "calls", "results", "answers", "model", "time", "end", "called", "usage", "less",
 	"tool", "arguments", "command", "drop", "piece", "id", "result", "error", "ok", "status", "exit",
 	"span", "above", "title", "input", "output", "attributes", "elsewhere",

@@ -257,11 +257,19 @@ func TestDraftChecked(t *testing.T) {
 		want  []string
 		not   string
 	}{
-		{"objects by name", []string{`{"operations":{"a":` + row(1) + `,"b":` + row(2) + `,"c":` + row(3) + `}}`},
-			[]string{"events: $.operations[*]", "3 calls of 3, 1 record of 1"}, "less than 90 %"},
+		{
+			"objects by name",
+			[]string{`{"operations":{"a":` + row(1) + `,"b":` + row(2) + `,"c":` + row(3) + `}}`},
+			[]string{"events: $.operations[*]", "3 calls of 3, 1 record of 1"},
+			"less than 90 %",
+		},
 		{"calls that stand again", []string{row(1), row(2), row(1), row(2), row(3)}, []string{"once: $.call_id", "3 calls of 3"}, "more than once"},
-		{"a type that is no role", []string{`{"calls":[{"id":"x","type":"function","function":{"name":"f","arguments":{"a":1}}}],"tool_calls":1}`, `{"other":1}`},
-			[]string{"tool: $.function.name", "1 call of 1, 1 record of 2", "It explains less than 90 %"}, "roles:"},
+		{
+			"a type that is no role",
+			[]string{`{"calls":[{"id":"x","type":"function","function":{"name":"f","arguments":{"a":1}}}],"tool_calls":1}`, `{"other":1}`},
+			[]string{"tool: $.function.name", "1 call of 1, 1 record of 2", "It explains less than 90 %"},
+			"roles:",
+		},
 	} {
 		var records []trace.Value
 		for _, line := range test.lines {

@@ -83,6 +83,11 @@ func (r *reading) record(v []byte, first bool) {
 			r.event(e, 0)
 		}
 	}
+	for _, e := range r.all(m.at[fRestated], v) {
+		if r.forget(); r.kept[r.text(m.at[fAgain], e)] == nil {
+			r.keep(e)
+		}
+	}
 	r.current = cmp.Or(r.text(m.at[fCurrent], v), r.current)
 	if answer := r.raw(m.at[fAnswer], v); !answer.IsEmpty() {
 		r.Add([]build.Item{{Kind: build.ItemText, Value: answer, Opens: true}}, sessionlog.Said{})
@@ -173,7 +178,14 @@ func (r *reading) header(m *rule, v []byte) {
 	t.ID = cmp.Or(t.ID, r.text(m.at[fTrajectory], v))
 	t.Task = cmp.Or(t.Task, r.text(m.at[fTask], v))
 	t.Session = cmp.Or(t.Session, r.text(m.at[fSession], v))
-	t.Parent.Trajectory = cmp.Or(t.Parent.Trajectory, r.text(m.at[fParent], v))
+	call := r.text(m.at[fParentCall], v)
+	if m.at[fParentCall] == nil || call != "" { // a path to the call says which have a parent
+		t.Parent.Trajectory = cmp.Or(t.Parent.Trajectory, r.text(m.at[fParent], v))
+		t.Parent.Call = cmp.Or(t.Parent.Call, call)
+	}
+	if call != "" {
+		t.Session = cmp.Or(t.Session, t.Parent.Trajectory)
+	}
 	t.Trial = cmp.Or(t.Trial, r.text(m.at[fTrial], v))
 	if m == &r.m.rule && m.at[fEvents] != nil {
 		t.Model = cmp.Or(t.Model, r.text(m.at[fModel], v))
@@ -318,7 +330,7 @@ func (r *reading) event(e []byte, depth int) {
 	turns := r.Builder.Trajectory.Turns
 	switch who {
 	case speakerUser:
-		if text.IsEmpty() && m.at[fCalls] != nil && r.first(m.at[fCalls], e) != nil {
+		if text.TextLen() == 0 && m.at[fCalls] != nil && r.first(m.at[fCalls], e) != nil {
 			return // the user used a tool of its own and said nothing
 		}
 		if t := r.Builder.Trajectory; m.at[fUnasked] != nil && !r.asked && len(t.Calls) == 0 {

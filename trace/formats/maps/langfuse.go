@@ -22,6 +22,7 @@ func divideLangfuse(record []byte) (out [][]byte) {
 			event = strings.ToUpper(event)
 		}
 		id, own := string(build.MemberText(body, "id")), string(build.MemberText(body, "traceId"))
+		own = cmp.Or(own, string(build.MemberText(body, "trace_id")))
 		key := cmp.Or(own, traces[id], of, id)
 		if event == "TRACE" && own == "" {
 			key = cmp.Or(traces[id], of, id)

@@ -82,6 +82,9 @@ func (d *Anthropic) Content(c *jsonscan.Cursor) (text, thought trace.Raw) {
 				block.Value = build.ReadArgs(c)
 			case "content":
 				content = build.ReadContent(c)
+				if bytes.Contains(content.Data, []byte(`"tool_reference"`)) { // tools that a search found
+					content = AsResult(content)
+				}
 			case "is_error":
 				failed, _ = c.Bool()
 			case "thinking":
