@@ -44,7 +44,7 @@ func TestCompareAddsUp(t *testing.T) {
 			out := map[string]cost.Line{}
 			for i := range rapid.IntRange(0, 3).Draw(t, label) {
 				n := rapid.IntRange(0, 9).Draw(t, "n")
-				out[fmt.Sprint(i)] = period(n, n*rapid.IntRange(0, 9).Draw(t, "turns"), rapid.Int64Range(0, 9).Draw(t, "tokens"), rapid.Float64Range(0, 9).Draw(t, "usd"))
+				out[fmt.Sprint(i)] = period(n, n*rapid.IntRange(0, 9).Draw(t, "turns"), rapid.Int64Range(0, 9).Draw(t, "tokens"), float64(rapid.IntRange(0, 9_000_000).Draw(t, "micro-dollars"))/1e6)
 			}
 			return out
 		}

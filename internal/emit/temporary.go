@@ -30,23 +30,41 @@ func temporaryName(name string) string {
 // sweep removes temporary files of the same name that a command left behind which was
 // killed.
 func (s *set) sweep(name string) {
-	folder, err := s.root.Open(path.Dir(name))
+	folder := path.Dir(name)
+	left, known := s.left[folder]
+	if !known {
+		left = s.leftIn(folder)
+		if s.left == nil {
+			s.left = map[string]map[string][]string{}
+		}
+		s.left[folder] = left
+	}
+	for _, old := range left[temporaryPrefix(name)] {
+		_ = s.root.Remove(path.Join(folder, old))
+	}
+}
+
+// leftIn returns the temporary files of a folder that nobody can be writing, by what their
+// names begin with. A folder is read once, however many files go there.
+func (s *set) leftIn(name string) map[string][]string {
+	folder, err := s.root.Open(name)
 	if err != nil {
-		return
+		return nil
 	}
 	defer folder.Close()
+	left, begins := map[string][]string{}, len(temporaryPrefix(""))
 	for {
 		entries, err := folder.ReadDir(1000)
 		for _, e := range entries {
-			if !e.Type().IsRegular() || !strings.HasPrefix(e.Name(), temporaryPrefix(name)) || !strings.HasSuffix(e.Name(), ".tmp") {
+			if !e.Type().IsRegular() || len(e.Name()) < begins || !strings.HasPrefix(e.Name(), ".awo-") || !strings.HasSuffix(e.Name(), ".tmp") {
 				continue
 			}
 			if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > leftBehind {
-				_ = s.root.Remove(path.Join(path.Dir(name), e.Name()))
+				left[e.Name()[:begins]] = append(left[e.Name()[:begins]], e.Name())
 			}
 		}
 		if err != nil {
-			return
+			return left
 		}
 	}
 }

@@ -173,8 +173,9 @@ type set struct {
 	staged []stagedFile
 
 	replacing Replacing
-	listed    map[string]bool // by the manifest that is there; nil until it is asked for
-	unnamed   int             // files without a name so far
+	listed    map[string]bool                // by the manifest that is there; nil until it is asked for
+	left      map[string]map[string][]string // by folder: what killed commands left, by what the names begin with
+	unnamed   int                            // files without a name so far
 }
 
 // stagedFile is a file under its temporary name, and what it replaces.

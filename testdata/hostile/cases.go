@@ -18,7 +18,7 @@ type hostileCase struct {
 var cases = []hostileCase{
 	{"keys", "arguments of one call", 10_000, func(n int) []byte { return runs(8, keys(n, true)) }},
 	{"distinct-keys", "arguments and members of a result that no other call has", 400_000, func(n int) []byte {
-		all := make([]exchange, n/1000)
+		all := make([]exchange, max(n/1000, 1))
 		for i := range all {
 			all[i] = manyKeys(i, 500)
 		}
