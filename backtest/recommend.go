@@ -57,6 +57,7 @@ type Recommendation struct {
 	Chosen      map[Kind]float64 // the share of bootstrap samples that chose a kind
 	Decided     bool             // one kind was chosen in at least decidedShare of them
 	Tied        []Kind           // those chosen in at least tiedShare of them, where none is decided
+	Assumed     int              // tools that are taken to only read by their names alone
 	SameBill    bool             // no measurable change of the bill, but fewer calling turns
 	Kept        bool             // the way of before is kept: none is clearly better
 
@@ -187,6 +188,9 @@ func (r *run) recommend() error {
 		}
 	}
 	r.judge(out, dealt)
+	if !r.options.Compile.DeclaredReads {
+		out.Assumed = (&Part{Runs: r.runs, Options: r.options}).effects().AssumedReads()
+	}
 	return nil
 }
 

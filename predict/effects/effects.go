@@ -180,6 +180,17 @@ func (e *Known) ByName() bool {
 	return false
 }
 
+// AssumedReads returns how many of the tools that are called are taken to only read by their
+// names alone; see Reads.
+func (e *Known) AssumedReads() (n int) {
+	for tool := range e.called {
+		if reads, basis := e.Reads(tool, false); reads && basis == toolname.Name {
+			n++
+		}
+	}
+	return n
+}
+
 // Declare notes in a graph what rules and annotations say.
 func (e *Known) Declare(g *predict.Graph) {
 	for _, by := range []map[trace.Name]*said{e.ruled, e.declared} {

@@ -170,11 +170,14 @@ func (s *Survey) chosen(threshold float64, before map[*candidate]condition) map[
 	}
 	best := map[int]float64{}
 	for c, own := range out {
-		best[c.same] = max(best[c.same], own.worth)
+		if most, is := best[c.same]; !is || own.worth > most {
+			best[c.same] = own.worth
+		}
 	}
 	taken := map[int]bool{}
 	for _, c := range s.candidates {
-		if c.same > 0 && (taken[c.same] || out[c].worth*generality < best[c.same]) {
+		// What loses is taken too where all others lose more: it is listed as rejected.
+		if c.same > 0 && (taken[c.same] || max(out[c].worth, out[c].worth*generality) < best[c.same]) {
 			delete(out, c)
 		} else if c.same > 0 {
 			taken[c.same] = true

@@ -90,6 +90,31 @@ func TestSaid(t *testing.T) {
 	}
 }
 
+// TestSaidIsRejected lists what users say and is seldom asked for among what no rule is made of.
+func TestSaidIsRejected(t *testing.T) {
+	var runs []*trace.Trajectory
+	for i := range 20 {
+		text := "These are mine:"
+		for k := range 12 {
+			text += fmt.Sprintf(" #W%06d", 1000*i+37*k)
+		}
+		s := (&scripted.Run{}).User(text)
+		s.Call("get_order", fmt.Sprintf(`{"id":"#W%06d"}`, 1000*i+37*5), `{"state":"sent"}`)
+		s.Call("note", `{}`, `"ok"`)
+		s.T.Task = fmt.Sprint("task-", i)
+		runs = append(runs, &s.T)
+	}
+	r := survey(t, runs, Options{Reads: byName}).Choose(ChooseOptions{})
+	if len(r.Set.Rules) > 0 {
+		t.Errorf("rules %+v", r.Set.Rules)
+	}
+	if !slices.ContainsFunc(r.Rejected, func(x Rejected) bool {
+		return x.Rule.Source.Kind == prefetch.KindUser && x.Reason == "used-too-seldom"
+	}) {
+		t.Errorf("rejected %+v", r.Rejected)
+	}
+}
+
 // TestSaidGeneralises learns from 20 tasks of each recorded set, drawn five times, and looks
 // at the others: of the reads whose arguments stood in a message, how many are offered, and
 // of what is offered, how much is used.

@@ -21,16 +21,17 @@ import (
 // Figures say what to do.
 type Figures struct {
 	backtest.Way
-	Label     string                    `json:"label"`     // in words
-	Objective string                    `json:"objective"` // money, tokens, turns or time
-	Kept      bool                      `json:"kept"`      // from the manifest
-	Caching   string                    `json:"caching"`   // recorded, or fixed: weighed as if prompt caching were on
-	Decided   bool                      `json:"decided"`   // one kind is chosen in at least 70 % of the resamples
-	Tied      []string                  `json:"tied"`      // the kinds of at least 30 % of them, where none is decided
-	SameBill  bool                      `json:"same_bill"` // no measurable change of the bill, but fewer calling turns
-	Resamples map[backtest.Kind]float64 `json:"resamples"` // the share of the resamples that choose a kind
-	Tasks     int                       `json:"tasks"`     // held out
-	Agents    int                       `json:"agents"`    // it is about the one of them that costs most
+	Label     string                    `json:"label"`         // in words
+	Objective string                    `json:"objective"`     // money, tokens, turns or time
+	Kept      bool                      `json:"kept"`          // from the manifest
+	Caching   string                    `json:"caching"`       // recorded, or fixed: weighed as if prompt caching were on
+	Decided   bool                      `json:"decided"`       // one kind is chosen in at least 70 % of the resamples
+	Tied      []string                  `json:"tied"`          // the kinds of at least 30 % of them, where none is decided
+	SameBill  bool                      `json:"same_bill"`     // no measurable change of the bill, but fewer calling turns
+	Resamples map[backtest.Kind]float64 `json:"resamples"`     // the share of the resamples that choose a kind
+	Assumed   int                       `json:"assumed_reads"` // tools that are taken to only read by their names alone
+	Tasks     int                       `json:"tasks"`         // held out
+	Agents    int                       `json:"agents"`        // it is about the one of them that costs most
 }
 
 // Row is what a way saves on tasks held out, summed up over them.
@@ -97,7 +98,7 @@ func Of(r *backtest.Result, isFixed bool) *Result {
 		return nil
 	}
 	out := &Result{from: v, result: r, Figures: Figures{
-		Way: v.Way, Label: label(v.Way), Objective: string(v.Objective), Kept: v.Kept, Caching: map[bool]string{false: "recorded", true: "fixed"}[isFixed], Decided: v.Decided, SameBill: v.SameBill, Resamples: v.Chosen, Tasks: v.Tasks, Agents: max(len(r.Agents), 1),
+		Way: v.Way, Label: label(v.Way), Objective: string(v.Objective), Kept: v.Kept, Caching: map[bool]string{false: "recorded", true: "fixed"}[isFixed], Decided: v.Decided, SameBill: v.SameBill, Resamples: v.Chosen, Tasks: v.Tasks, Assumed: v.Assumed, Agents: max(len(r.Agents), 1),
 	}}
 	for _, kind := range v.Tied {
 		out.Tied = append(out.Tied, string(kind))
@@ -285,6 +286,7 @@ func (r *Result) Table() *report.Table {
 		{Key: "model_seconds", Title: "model seconds", Digits: report.Whole, Hide: !time, Rank: 3},
 	})
 	table.NoteIf(len(r.Rows) > 0, "Of %s; negative is more than before. Each way was compiled from and tested on five deals of folds. The row recommended is what choosing comes to on tasks that the choice did not see.", r.whole())
+	table.NoteIf(r.Assumed > 0, "It rests on %s that by the name alone is taken to only read: `awo rules suggest` drafts rules that say so.", cli.CountOf(r.Assumed, "tool"))
 	table.NoteIf(r.Caching == "fixed", "Prompt caching is off or broken (see the findings): what a way saves is counted as if that were fixed first; --caching recorded undoes it.")
 	return table.IfAny()
 }
