@@ -182,8 +182,8 @@ func label(w backtest.Way) string {
 	return "nothing"
 }
 
-// todo is what a kind says to do.
-var todo = map[backtest.Kind]string{
+// actions are what the kinds say to do.
+var actions = map[backtest.Kind]string{
 	backtest.Nothing: "do nothing", backtest.OnlyPrefetch: "prefetch reads", backtest.OnlyMetaTools: "offer meta-tools", backtest.Both: "prefetch reads and offer meta-tools",
 	backtest.WithRegistration: "register tools when they are needed",
 }
@@ -214,7 +214,7 @@ func (r *Result) Words() string {
 	} else {
 		saves = "it saves " + cmp.Or(amount(rec.Token, 0, "tokens"), saves) + " and " + saves
 	}
-	text := fmt.Sprintf("Recommended: %s; on tasks held out %s, if always used", todo[v.Way.Kind], saves)
+	text := fmt.Sprintf("Recommended: %s; on tasks held out %s, if always used", actions[v.Way.Kind], saves)
 	if others := r.others(); others != "" {
 		text += "; tied with " + others
 	}
