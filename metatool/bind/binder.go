@@ -27,6 +27,10 @@ type Options struct {
 	// Reads are tools that are taken to read only, beside those of which the rules
 	// say so; nil for none.
 	Reads func(tool trace.Name) bool
+
+	// Credentials are tools whose results hold what looks like a credential; nil for none.
+	// What would return one is refused, unless a rule of kind plumbing says otherwise.
+	Credentials func(tool trace.Name) bool
 }
 
 func (o Options) maxExtra() int {

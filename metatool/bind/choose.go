@@ -83,6 +83,7 @@ func (c *chooser) step(k int) []Refusal {
 		{n.missing > 0 && n.inserted == 0, "arguments-not-recorded"},
 		{n.noObject > 0, "arguments-no-object"},
 		{n.crowded, "arguments-too-many"},
+		{c.hasCredential(k) && !s.plumbing, "returns-credentials"},
 	} {
 		if defect.is {
 			list = append(list, Refusal{Code: defect.code, Step: k})
@@ -102,6 +103,13 @@ func (c *chooser) step(k int) []Refusal {
 		}
 	}
 	return list
+}
+
+// hasCredential reports whether the results of a step hold what looks like a credential
+// that no rule wants in answers.
+func (c *chooser) hasCredential(k int) bool {
+	s := &c.plan.steps[k]
+	return c.b.options.Credentials != nil && c.b.options.Credentials(s.tool) && !s.kept
 }
 
 // isListInput reports whether a fan-out step walks a list that the caller gives.

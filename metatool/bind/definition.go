@@ -70,6 +70,7 @@ type Evidence struct {
 //	arguments-no-object     the step's arguments were no JSON object
 //	arguments-too-many      the step's arguments have too many different names
 //	step-folded             a rule made one step of several calls
+//	returns-credentials     results of the step look like credentials, and no rule of kind plumbing decides about them
 //	unknown-before-chain    only the model, or a call inside the chain, knew the argument
 //	fan-out-varies          the calls of a fan-out differ in an argument that the list does not give
 //	fan-out-nested          the list cannot be walked: the argument stands inside another, or the calls write and the list stands in a list of results

@@ -73,6 +73,10 @@ func (b *Binder) whole(i int) *Definition {
 	for k := range c.plan.steps {
 		refusals = append(refusals, c.step(k)...)
 	}
+	// The last result is always in the answer.
+	if last := len(c.plan.steps) - 1; refusals == nil && c.hasCredential(last) {
+		refusals = []Refusal{{Code: "returns-credentials", Step: last}}
+	}
 	return c.definition(len(c.plan.steps), c.plan.candidate, refusals)
 }
 
@@ -100,7 +104,11 @@ func (b *Binder) parts(i int) [][2]int {
 	split = func(from, to int) {
 		best := [2]int{}
 		for a := from; a < to; a++ {
-			if end := min(reach[a], to); end-a > best[1]-best[0] {
+			end := min(reach[a], to)
+			for end > a && b.chooser(i, a).hasCredential(end-1) {
+				end-- // the last result is always in the answer
+			}
+			if end-a > best[1]-best[0] {
 				best = [2]int{a, end}
 			}
 		}

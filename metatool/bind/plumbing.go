@@ -33,20 +33,19 @@ const (
 
 // useSeen is what becomes of the results of a step in one occurrence.
 type useSeen struct {
-	known      bool // the results and what the model said are recorded
-	bytes      int
-	until      int // the last step in which a value of them is used, len(steps) behind all, -1 for none
-	credential int // the same for credentials alone
+	known bool // the results and what the model said are recorded
+	bytes int
+	until int // the last step in which a value of them is used, len(steps) behind all, -1 for none
 }
 
 // useCount is that over all occurrences.
 type useCount struct {
-	places, bytes     int
-	used, credentials []int // by the last step in which they are used
+	places, bytes int
+	used          []int // by the last step in which they are used
 }
 
 func newUseCount(steps int) useCount {
-	return useCount{used: make([]int, steps+1), credentials: make([]int, steps+1)}
+	return useCount{used: make([]int, steps+1)}
 }
 
 func (c *useCount) add(seen *useSeen) {
@@ -58,29 +57,19 @@ func (c *useCount) add(seen *useSeen) {
 	if seen.until >= 0 {
 		c.used[seen.until]++
 	}
-	if seen.credential >= 0 {
-		c.credentials[seen.credential]++
-	}
-}
-
-// behind returns in how many places something, or a credential, is used in the step end
-// or later.
-func (c *useCount) behind(end int) (used, credentials int) {
-	for s := end; s < len(c.used); s++ {
-		used, credentials = used+c.used[s], credentials+c.credentials[s]
-	}
-	return used, credentials
 }
 
 // judge says whether the result of a step may be left out of the answer of a meta-tool
 // that ends before the step end.
 func (c *useCount) judge(end int) (p Plumbing, ok bool) {
-	used, credentials := c.behind(end)
-	p = Plumbing{Reason: plumbingUnused, Places: c.places, Used: used, Upper: 1}
-	if c.places > 0 {
-		p.Upper = stat.Exact(used, c.places, stat.DefaultLevel).Hi
+	p = Plumbing{Reason: plumbingUnused, Places: c.places, Upper: 1}
+	for _, n := range c.used[end:] {
+		p.Used += n
 	}
-	ok = c.places >= minPlumbingPlaces && p.Upper < maxPlumbingUsed && credentials == 0 && c.bytes >= minPlumbingBytes*c.places
+	if c.places > 0 {
+		p.Upper = stat.Exact(p.Used, c.places, stat.DefaultLevel).Hi
+	}
+	ok = c.places >= minPlumbingPlaces && p.Upper < maxPlumbingUsed && c.bytes >= minPlumbingBytes*c.places
 	return p, ok
 }
 
@@ -98,15 +87,14 @@ func (o *occurrence) findUses(steps []stepSeen) {
 }
 
 func (o *occurrence) usesOf(k int) useSeen {
-	out := useSeen{known: len(o.calls[k]) > 0, until: -1, credential: -1}
+	out := useSeen{known: len(o.calls[k]) > 0, until: -1}
 	for _, c := range o.calls[k] {
 		result, ok := o.result(c)
 		if out.known = out.known && ok; !out.known {
 			return useSeen{}
 		}
 		out.bytes += o.t.Calls[c].Result.TextLen()
-		until, credential := o.said().Last(c, &result, o.calls[0][0], nil)
-		out.until, out.credential = max(out.until, o.stepAt(until)), max(out.credential, o.stepAt(credential))
+		out.until = max(out.until, o.stepAt(o.said().Last(c, &result, o.calls[0][0], nil)))
 	}
 	return out
 }

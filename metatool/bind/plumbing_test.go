@@ -18,7 +18,7 @@ func guided(n, size int, later func(run int) (args, said string)) []*trace.Traje
 	var list []*trace.Trajectory
 	for run := range n {
 		s := (&scripted.Run{}).User(fmt.Sprintf("Where is place-%d?", run))
-		guide := fmt.Sprintf(`{"note":"section-%d of the guide %s","key":"way-%d","password":"pw-%d"}`, run, strings.Repeat("x", size), run, run)
+		guide := fmt.Sprintf(`{"note":"section-%d of the guide %s","key":"way-%d","place":"pw-%d"}`, run, strings.Repeat("x", size), run, run)
 		s.Call("read_guide", `{}`, guide)
 		s.Call("find_place", fmt.Sprintf(`{"key":"way-%d","place":"place-%d"}`, run, run), fmt.Sprintf(`{"street":"street-%d"}`, run))
 		args, said := later(run)
@@ -57,8 +57,7 @@ func TestPlumbing(t *testing.T) {
 		{"told in one of a hundred", guided(200, 300, some(100, "", "See section-N.")), "", "unused", 200, 2},
 		{"told in one of ten", guided(100, 300, some(10, "", "See section-N.")), "", "", 100, 10},
 		{"an argument in one of ten", guided(100, 300, some(10, `{"text":"as in section-N"}`, "")), "", "", 100, 10},
-		{"a credential, once", guided(200, 300, some(200, `{"text":"pw-N"}`, "")), "", "", 200, 1},
-		{"a word of it that is no credential, once", guided(200, 300, some(200, `{"text":"section-N"}`, "")), "", "unused", 200, 1},
+		{"an argument, once", guided(200, 300, some(200, `{"text":"section-N"}`, "")), "", "unused", 200, 1},
 		{"a rule keeps it", guided(100, 300, none), `{"id":"keep","kind":"plumbing","match":{"tool":"read_guide"},"answer":"keep"}`, "", 100, 0},
 		{"a rule leaves it out", guided(40, 300, none), `{"id":"leave","kind":"plumbing","match":{"tool":"read_guide"}}`, "rule", 40, 0},
 	} {
@@ -92,6 +91,57 @@ func TestPlumbing(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("%s: no meta-tool", test.name)
+		}
+	}
+}
+
+// TestCredentials: a chain is offered whose answer would hold a credential only where a
+// rule says that it may, or that it is left out; the last result never is.
+func TestCredentials(t *testing.T) {
+	var first, last []*trace.Trajectory
+	for run := range 40 {
+		token, street := fmt.Sprintf(`{"access_token":"way-%d"}`, run), fmt.Sprintf(`{"street":"street-%d"}`, run)
+		s := (&scripted.Run{}).User(fmt.Sprintf("Where is place-%d?", run))
+		s.Call("sign_in", `{}`, token)
+		s.Call("find_place", fmt.Sprintf(`{"key":"way-%d","place":"place-%d"}`, run, run), street)
+		first = append(first, &s.T)
+		s = (&scripted.Run{}).User(fmt.Sprintf("Where is place-%d?", run))
+		s.Call("find_place", fmt.Sprintf(`{"place":"place-%d"}`, run), street)
+		s.Call("sign_in", street, token)
+		last = append(last, &s.T)
+	}
+	for _, test := range []struct {
+		runs               []*trace.Trajectory
+		tool, answer, want string
+	}{
+		{first, "other", "keep", "[{returns-credentials 0 }]"},
+		{first, "sign_in", "keep", "[]"},
+		{first, "sign_in", "leave_out", "[]"},
+		{last, "other", "keep", "[{returns-credentials 1 }]"},
+		{last, "sign_in", "keep", "[]"},
+		{last, "sign_in", "leave_out", "[{returns-credentials 1 }]"},
+	} {
+		set, err := rules.Parse("rules.json", fmt.Appendf(nil, `{"version": 1, "rules": [
+			{"id": "reads", "kind": "effect", "match": {"tool": ["sign_in", "find_place"]}, "effect": "accessor"},
+			{"id": "told", "kind": "plumbing", "match": {"tool": %q}, "answer": %q}]}`, test.tool, test.answer))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, d := range compiled(t, test.runs, set, compile.Options{Algorithm: compile.Patterns}).Definitions {
+			if len(d.Steps) == 2 {
+				found = true
+				if got := fmt.Sprint(d.Refusals); got != test.want {
+					t.Errorf("%s %s: refusals %s, want %s", test.tool, test.answer, got, test.want)
+				}
+				told := d.Steps[0].Tool != "sign_in" || test.answer == "keep"
+				if d.Refusals == nil && d.Output.Returns(0) != told {
+					t.Errorf("%s %s: the first result is told: %v", test.tool, test.answer, !told)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s %s: no candidate", test.tool, test.answer)
 		}
 	}
 }

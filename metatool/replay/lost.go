@@ -18,7 +18,7 @@ func (r *record) lost(p *plan, o Occurrence) int {
 			continue
 		}
 		for _, c := range o.Calls[i] {
-			if last, _ := r.said().Last(c, &r.result(c).Value, o.First(), told); last > o.Last() {
+			if last := r.said().Last(c, &r.result(c).Value, o.First(), told); last > o.Last() {
 				return i
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/secret"
 	"github.com/awo-dev/awo/prefetch"
@@ -240,7 +241,7 @@ func (s *Survey) mayShow(tool, argument string, v *seen) bool {
 	if v.runs < minConstantRuns || len(v.tasks) < minConstantTasks {
 		return false
 	}
-	return s.rules.AllowsValues(tool, argument) || !hasSecret(argument, &v.value) && s.isPublic(argument, &v.value)
+	return s.rules.AllowsValues(tool, argument) || !corpus.HoldsCredential(argument, &v.value) && s.isPublic(argument, &v.value)
 }
 
 // isPublic reports whether all texts in a value are public words.
@@ -248,15 +249,6 @@ func (s *Survey) isPublic(argument string, v *trace.Value) bool {
 	return (v.Kind != trace.String || s.public.Shows(argument, true, v.Text)) &&
 		!slices.ContainsFunc(v.Elems, func(e trace.Value) bool { return !s.isPublic(argument, &e) }) &&
 		!slices.ContainsFunc(v.Members, func(m trace.Member) bool { return !s.isPublic(m.Name, &m.Value) })
-}
-
-// hasSecret reports whether a value, or one inside it, looks like a credential.
-func hasSecret(name string, v *trace.Value) bool {
-	if (v.Kind == trace.String || v.Kind == trace.Number) && secret.Holds(name, v.Text) {
-		return true
-	}
-	return slices.ContainsFunc(v.Elems, func(e trace.Value) bool { return hasSecret(name, &e) }) ||
-		slices.ContainsFunc(v.Members, func(m trace.Member) bool { return secret.HasForm(m.Name) || hasSecret(m.Name, &m.Value) })
 }
 
 // hasOddName reports whether a path goes through a member whose name is no name that

@@ -116,7 +116,7 @@ func NewSurvey(runs []*corpus.Run, o Options) *Survey {
 	s.candidates = slices.DeleteFunc(linked, func(c *candidate) bool { return c.votes.uses == 0 || c.unbound != "" })
 	s.proposeSaid(runs, workers)
 	s.findTrust(runs)
-	s.findSecrets(runs)
+	s.secrets = corpus.Credentials(runs)
 
 	for found := range par.Map(workers, trajectories, s.observe) {
 		s.keep(&found, tasks)
@@ -188,30 +188,6 @@ func (s *Survey) propose(set *dataflow.Set) {
 		return cmp.Or(cmp.Compare(x.Source.Tool, y.Source.Tool), cmp.Compare(x.Source.Path.String(), y.Source.Path.String()),
 			cmp.Compare(x.Target.Tool, y.Target.Tool), cmp.Compare(x.Target.Argument, y.Target.Argument))
 	})
-}
-
-// answersLookedAt is how many answers of a tool are searched for credentials.
-const answersLookedAt = 20
-
-// findSecrets notes the targets whose answers hold credentials: nobody asked for them yet.
-func (s *Survey) findSecrets(runs []*corpus.Run) {
-	left := map[string]int{}
-	for _, c := range s.candidates {
-		left[c.rule.Target.Tool] = answersLookedAt
-	}
-	s.secrets = map[string]bool{}
-	for _, run := range runs {
-		for i := range run.Calls {
-			c := &run.Calls[i]
-			if c.Tool == (trace.Name{}) || !c.HasResult || left[c.Tool.Value()] == 0 {
-				continue
-			}
-			left[c.Tool.Value()]--
-			if result, ok := c.ResultValue(); ok && hasSecret("", &result) {
-				s.secrets[c.Tool.Value()], left[c.Tool.Value()] = true, 0
-			}
-		}
-	}
 }
 
 func (s *Survey) countTokens(t *trace.Trajectory, count func(*trace.Call) int64) {

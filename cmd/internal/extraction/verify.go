@@ -150,12 +150,11 @@ func (out *verification) print(j *cli.Job, d *report.Document) error {
 	if err := j.Result(d); err != nil {
 		return err
 	}
-	occurrences := out.occurrences()
 	switch {
 	case out.Failed > 0, out.Prefetch != nil && out.Prefetch.Failed > 0:
 		return cli.ErrProblems
-	case occurrences == 0 && len(out.tools) > 0:
-		return diag.New(diag.Pos{}, "nothing-occurs", "the calls of no meta-tool occur in these traces, so nothing was verified")
+	case out.occurrences() == 0 && len(out.tools)+len(out.reads) > 0:
+		return diag.New(diag.Pos{}, "nothing-occurs", "no call of a meta-tool or prefetch rule occurs in these traces, so nothing was verified")
 	}
 	return nil
 }

@@ -19,7 +19,6 @@ import (
 
 	"github.com/awo-dev/awo/internal/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/internal/lookup"
-	"github.com/awo-dev/awo/internal/secret"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -42,19 +41,8 @@ type known struct {
 // used is a word of a result that is used somewhere.
 type used struct {
 	known
-	word       uint64
-	name, text string // the value that it stands in, and the member that this is
-	credential answer // whether text looks like a credential, at the first word of it
+	word uint64
 }
-
-// answer is a yes or a no, once it was asked for.
-type answer uint8
-
-const (
-	notAsked answer = iota
-	no
-	yes
-)
 
 // New returns the uses of t, whose arguments args returns.
 func New(t *trace.Trajectory, args func(call int) *trace.Value) *Uses {
@@ -78,7 +66,7 @@ type Words map[uint64]struct{}
 // Add adds the words of a value.
 func (w Words) Add(v *trace.Value) {
 	var room [32]uint64
-	for _, text := range leaves("", v) {
+	for text := range leaves(v) {
 		for _, word := range appendWords(room[:0], text) {
 			w[word] = struct{}{}
 		}
@@ -88,31 +76,16 @@ func (w Words) Add(v *trace.Value) {
 // Last returns the last call, as an index into Trajectory.Calls, whose arguments hold a
 // value of the result of a call, or before which the model said one; len(Calls) is for
 // what it said after the last call, -1 for none. Values that were known before the call
-// numbered before, or that are told, do not count. credential is the same for credentials
-// alone. The result is that of the call as a value; it is read once.
-func (u *Uses) Last(call int, result *trace.Value, before int, told Words) (last, credential int) {
-	last, credential = -1, -1
-	list := u.usedOf(call, result)
-	for i := 0; i < len(list); {
-		name, text, value := list[i].name, list[i].text, &list[i]
-		for ; i < len(list) && list[i].name == name && list[i].text == text; i++ {
-			w := &list[i]
-			if _, is := told[w.word]; is || w.last <= credential || w.first >= 0 && w.first <= place(before, false) {
-				continue
-			}
+// numbered before, or that are told, do not count. The result is that of the call as a
+// value; it is read once.
+func (u *Uses) Last(call int, result *trace.Value, before int, told Words) int {
+	last := -1
+	for _, w := range u.usedOf(call, result) {
+		if _, is := told[w.word]; !is && (w.first < 0 || w.first > place(before, false)) {
 			last = max(last, w.last)
-			if value.credential == notAsked {
-				value.credential = no
-				if secret.LooksLike(name, text) {
-					value.credential = yes
-				}
-			}
-			if value.credential == yes {
-				credential = w.last
-			}
 		}
 	}
-	return last, credential
+	return last
 }
 
 // usedOf returns the words of a result that are used anywhere.
@@ -126,11 +99,11 @@ func (u *Uses) usedOf(call int, result *trace.Value) []used {
 		u.readKnown()
 		u.found = map[int][]used{}
 	}
-	for name, text := range leaves("", result) {
+	for text := range leaves(result) {
 		u.hashes = appendWords(u.hashes[:0], text)
 		for _, word := range u.hashes {
 			if i := u.number.Find(word); i >= 0 {
-				list = append(list, used{known: u.words[i], word: word, name: name, text: text})
+				list = append(list, used{known: u.words[i], word: word})
 			}
 		}
 	}
@@ -151,7 +124,7 @@ func (u *Uses) readUses() {
 		}
 	}
 	for i := range u.t.Calls {
-		for _, text := range leaves("", u.args(i)) {
+		for text := range leaves(u.args(i)) {
 			u.hashes = appendWords(u.hashes[:0], text)
 			note(i)
 		}
@@ -200,7 +173,7 @@ func (u *Uses) readKnown() {
 		read(turn.Thought, place(turn.FirstCall, false))
 	}
 	for i := range u.t.Calls {
-		for _, text := range leaves("", u.args(i)) {
+		for text := range leaves(u.args(i)) {
 			u.hashes = appendWords(u.hashes[:0], text)
 			note(place(i, false))
 		}
@@ -210,26 +183,25 @@ func (u *Uses) readKnown() {
 	}
 }
 
-// leaves yields the texts and numbers in a value, each with the name of the member that
-// it stands in.
-func leaves(name string, v *trace.Value) iter.Seq2[string, string] {
-	return func(yield func(string, string) bool) { walk(name, v, yield) }
+// leaves yields the texts and numbers in a value.
+func leaves(v *trace.Value) iter.Seq[string] {
+	return func(yield func(string) bool) { walk(v, yield) }
 }
 
-func walk(name string, v *trace.Value, yield func(name, text string) bool) bool {
+func walk(v *trace.Value, yield func(text string) bool) bool {
 	switch v.Kind {
 	case trace.String:
-		return yield(name, v.Text)
+		return yield(v.Text)
 	case trace.Number:
-		return yield(name, jsonvalue.Number(v.Text))
+		return yield(jsonvalue.Number(v.Text))
 	}
 	for i := range v.Elems {
-		if !walk(name, &v.Elems[i], yield) {
+		if !walk(&v.Elems[i], yield) {
 			return false
 		}
 	}
 	for i := range v.Members {
-		if !walk(v.Members[i].Name, &v.Members[i].Value, yield) {
+		if !walk(&v.Members[i].Value, yield) {
 			return false
 		}
 	}

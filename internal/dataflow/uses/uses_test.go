@@ -22,17 +22,17 @@ func TestLast(t *testing.T) {
 	for _, test := range []struct {
 		name, task, result, args, said string
 		told                           string
-		last, credential               int
+		last                           int
 	}{
-		{"nothing", "", `{"total":5,"flag":true}`, `{"id":"order-9"}`, "5 of them: true", "", -1, -1},
-		{"an argument", "", `{"id":"order-9"}`, `{"id":"ORDER-9"}`, "", "", 2, -1},
-		{"the answer", "", `{"price":54.040}`, `{}`, "That is $54.04.", "", 3, -1},
-		{"a word of a text", "", `"The gate is B22, boarding 10:30"`, `{}`, "Go to b22!", "", 3, -1},
-		{"known from the task", "order-9, please", `{"id":"order-9"}`, `{"id":"order-9"}`, "", "", -1, -1},
-		{"told anyway", "", `{"id":"order-9"}`, `{"id":"order-9"}`, "", `["order-9"]`, -1, -1},
-		{"a name of a member", "", `{"price":1}`, `{}`, "the price", "", -1, -1},
-		{"a credential", "", `[{"password":"summer"},{"user":"ann"}]`, `{"with":["summer"]}`, "dear ann", "", 3, 2},
-		{"part of a longer word", "", `{"id":"order-9"}`, `{"id":"order-91"}`, "", "", -1, -1},
+		{"nothing", "", `{"total":5,"flag":true}`, `{"id":"order-9"}`, "5 of them: true", "", -1},
+		{"an argument", "", `{"id":"order-9"}`, `{"id":"ORDER-9"}`, "", "", 2},
+		{"the answer", "", `{"price":54.040}`, `{}`, "That is $54.04.", "", 3},
+		{"a word of a text", "", `"The gate is B22, boarding 10:30"`, `{}`, "Go to b22!", "", 3},
+		{"known from the task", "order-9, please", `{"id":"order-9"}`, `{"id":"order-9"}`, "", "", -1},
+		{"told anyway", "", `{"id":"order-9"}`, `{"id":"order-9"}`, "", `["order-9"]`, -1},
+		{"a name of a member", "", `{"price":1}`, `{}`, "the price", "", -1},
+		{"one in an argument, one said", "", `[{"place":"summer"},{"user":"ann"}]`, `{"with":["summer"]}`, "dear ann", "", 3},
+		{"part of a longer word", "", `{"id":"order-9"}`, `{"id":"order-91"}`, "", "", -1},
 	} {
 		run := &trace.Trajectory{
 			Messages: []trace.Message{{Text: trace.TextOf(test.task)}},
@@ -51,8 +51,8 @@ func TestLast(t *testing.T) {
 			told.Add(&v)
 		}
 		result := value(t, test.result)
-		if last, credential := u.Last(0, &result, 1, told); last != test.last || credential != test.credential {
-			t.Errorf("%s: %d and %d, want %d and %d", test.name, last, credential, test.last, test.credential)
+		if last := u.Last(0, &result, 1, told); last != test.last {
+			t.Errorf("%s: %d, want %d", test.name, last, test.last)
 		}
 		if u.HasTexts() != (test.said != "") {
 			t.Errorf("%s: has texts: %v", test.name, u.HasTexts())
