@@ -40,43 +40,57 @@ func Main() int {
 		cli.TuneCollector()
 	}
 	bench := startBenchmark(os.Getenv("AWO_BENCH"))
-	code := a.Run(ctx, newRoot, orSummary(os.Args[1:]))
+	code := a.Run(ctx, newRoot, completed(os.Args[1:]))
 	bench.print(os.Stderr, a.BytesRead)
 	return code
 }
 
-// orSummary puts `summary` before the arguments of a run without a command: where the first
-// that is no flag is no command either, but names a file. A word that is neither a file nor
-// looks like one is left to be a mistyped command.
-func orSummary(args []string) []string {
+// completed puts `summary` before the arguments of a run without a command where the first
+// that is no flag names a file, and `sessions` where all are flags. A word that is neither a
+// file nor looks like one is left to be a mistyped command.
+func completed(args []string) []string {
 	root := Tree()
-	summary, _, err := root.Find([]string{"summary"})
-	if err != nil {
-		return args
-	}
-	summary.InheritedFlags() // so that Flags has them
-	first := ""
+	first, asksHelp := "", false
 	for i := 0; i < len(args) && first == ""; i++ {
 		name, isFlag := strings.CutPrefix(args[i], "-")
 		name, isLong := strings.CutPrefix(name, "-")
 		switch {
 		case args[i] == "-", !isFlag:
 			first = args[i]
-		case name == "":
-			continue
-		case isLong && !strings.Contains(name, "="):
-			if f := summary.Flags().Lookup(name); f != nil && f.NoOptDefVal == "" {
-				i++ // its value
-			}
+		case name == "help", name == "h", name == "version":
+			asksHelp = true
+		case isLong && !strings.Contains(name, "=") && takesValue(root, name):
+			i++
 		}
 	}
 	for _, c := range append(root.Commands(), &cobra.Command{Use: "help"}, &cobra.Command{Use: "completion"}, &cobra.Command{Use: cobra.ShellCompRequestCmd}, &cobra.Command{Use: cobra.ShellCompNoDescRequestCmd}) {
-		if first == "" || c.Name() == first || c.HasAlias(first) {
+		if c.Name() == first || c.HasAlias(first) {
 			return args
 		}
+	}
+	switch {
+	case first == "" && asksHelp:
+		return args
+	case first == "":
+		return append([]string{"sessions"}, args...)
 	}
 	if _, err := os.Stat(first); err != nil && first != "-" && !strings.ContainsAny(first, `*?[/\.`) {
 		return args
 	}
 	return append([]string{"summary"}, args...)
+}
+
+// takesValue reports whether a flag of `awo summary` or `awo sessions` takes a value.
+func takesValue(root *cobra.Command, flag string) bool {
+	for _, command := range []string{"summary", "sessions"} {
+		c, _, err := root.Find([]string{command})
+		if err != nil {
+			continue
+		}
+		c.InheritedFlags() // so that Flags has them
+		if f := c.Flags().Lookup(flag); f != nil && f.NoOptDefVal == "" {
+			return true
+		}
+	}
+	return false
 }

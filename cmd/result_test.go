@@ -59,6 +59,8 @@ var printed = []string{
 	"summarize office/trajectories.jsonl.gz --out $WORK/part.awosum",
 	"report office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60",
 	"summary office/trajectories.jsonl.gz",
+	"sessions",
+	"sessions --agent openhands",
 	"findings office/trajectories.jsonl.gz --rules office/rules.yaml",
 	"cost office/trajectories.jsonl.gz --sample 100 --lazy --by project",
 	"cost office/trajectories.jsonl.gz --by week --budget 9USD/week",
@@ -89,6 +91,7 @@ type form struct {
 // types, and the names in docs/artefacts.md to both. AWO_UPDATE=1 rewrites schema and names.
 func TestResults(t *testing.T) {
 	names := artefacts(t)
+	homeOfAgents(t)
 	t.Chdir(filepath.Join("..", "testdata"))
 	forms, outputs := map[string]*form{}, make([][]byte, len(printed))
 	for i, line := range printed {

@@ -53,6 +53,7 @@ It works offline, changes no trace and sends nothing anywhere.`,
 	root.SetUsageTemplate(usageTemplate(root.UsageTemplate()))
 	root.AddCommand(
 		analysis.NewSummary(a),
+		analysis.NewSessions(a),
 		analysis.NewFindings(a),
 		newInspect(a),
 		analysis.NewAnalyze(a),

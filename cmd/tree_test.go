@@ -31,6 +31,7 @@ rules test
 rules verify
 run
 serve
+sessions
 show
 snapshot build
 snapshot show
@@ -58,30 +59,41 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestOrSummary: files without a command are summarized, wherever flags stand.
-func TestOrSummary(t *testing.T) {
-	for line, want := range map[string]bool{
-		"tree_test.go":                  true,
-		"--format csv tree_test.go":     true,
-		"-q tree_test.go --details":     true,
-		"missing.jsonl":                 true,
-		"missing/":                      true,
-		"*.jsonl":                       true,
-		"-":                             true,
-		"--format csv version":          false,
-		"version tree_test.go":          false,
-		"versoin":                       false,
-		"--help":                        false,
-		"help flags":                    false,
-		"completion bash":               false,
-		"--format=csv --color never":    false,
-		"--rules r.yaml tree_test.go":   true,
-		"--unknown-flag tree_test.go":   true,
-		"tree_test.go --unknown-flag x": true,
+// TestCompleted: files without a command are summarized, wherever flags stand, and without
+// files it is sessions that are looked for.
+func TestCompleted(t *testing.T) {
+	for line, want := range map[string]string{
+		"tree_test.go":                  "summary",
+		"--format csv tree_test.go":     "summary",
+		"-q tree_test.go --details":     "summary",
+		"missing.jsonl":                 "summary",
+		"missing/":                      "summary",
+		"*.jsonl":                       "summary",
+		"-":                             "summary",
+		"--format csv version":          "",
+		"version tree_test.go":          "",
+		"versoin":                       "",
+		"--help":                        "",
+		"help flags":                    "",
+		"completion bash":               "",
+		"--format=csv --color never":    "sessions",
+		"":                              "sessions",
+		"--days 30":                     "sessions",
+		"--days 30 tree_test.go":        "summary",
+		"--agent codex -q":              "sessions",
+		"--version":                     "",
+		"-h":                            "",
+		"--rules r.yaml tree_test.go":   "summary",
+		"--unknown-flag tree_test.go":   "summary",
+		"tree_test.go --unknown-flag x": "summary",
 	} {
-		got := orSummary(strings.Fields(line))
-		if is := len(got) > 0 && got[0] == "summary"; is != want {
-			t.Errorf("awo %s: summary is %v, want %v", line, is, want)
+		args := strings.Fields(line)
+		got := completed(slices.Clone(args))
+		if want != "" {
+			args = append([]string{want}, args...)
+		}
+		if !slices.Equal(got, args) {
+			t.Errorf("awo %s: %q, want %q", line, got, args)
 		}
 	}
 }

@@ -28,6 +28,7 @@ type Trajectory struct {
 	Ref    Ref      // where Reader.At finds it again; zero if no Reader has read it
 
 	Session   string // conversation it is part of, if recorded
+	Folder    string // that the agent worked in, as a path of its machine, if recorded
 	Parent    Parent // the trajectory that started it, for sub-agents
 	Continued string // reference to the trajectory that goes on where it ends, if recorded
 

@@ -46,6 +46,10 @@ type Options struct {
 	// compressed, so that Reader.Size is what they add up to.
 	Progress func(read int64)
 
+	// Found says that the paths were found and not named by a user: a file that is no trace
+	// is a warning, as one in a folder is.
+	Found bool
+
 	Formats []Format // that are known, in detection order, as in formats.All
 
 	block int // bytes read at once, for tests; 0 means blockSize

@@ -101,7 +101,7 @@ func (l *listing) existing(path string) {
 	case info.IsDir():
 		l.folder(path)
 	default:
-		l.file(path, info, false)
+		l.file(path, info, l.options.Found)
 	}
 }
 

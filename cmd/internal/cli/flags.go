@@ -285,11 +285,16 @@ func GroupOf(by string) func(*trace.Trajectory) string {
 }
 
 // sessionFolder is the name of a folder for one session, or for those of a day.
-var sessionFolder = regexp.MustCompile(`^(?:[0-9a-f]{8}-[0-9a-f-]{27}|subagents|sessions|\d{1,4}|chats|storage|message|part|session)$`)
+var sessionFolder = regexp.MustCompile(`^(?:[0-9a-f]{8}-[0-9a-f-]{27}|subagents|sessions|\d{1,4}|chats|agent-transcripts|session-state|storage|message|part|session)$`)
 
-// projectOf returns the project that a trajectory is of: the folder of its file, as
-// coding agents have one for each project, without folders of a session in it.
+// projectOf returns the project that a trajectory is of: the folder that the agent worked in,
+// where that is recorded, else that of the file, as coding agents have one for each project,
+// without folders of a session in it.
 func projectOf(t *trace.Trajectory) string {
+	worked := strings.TrimRight(t.Folder, `/\`)
+	if name := worked[strings.LastIndexAny(worked, `/\`)+1:]; name != "" {
+		return name
+	}
 	folder := path.Dir(filepath.ToSlash(t.Source.File))
 	for sessionFolder.MatchString(path.Base(folder)) && path.Dir(folder) != folder {
 		folder = path.Dir(folder)

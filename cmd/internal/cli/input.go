@@ -48,6 +48,25 @@ func addInput(flags *pflag.FlagSet) {
 	flags.Duration("turn-gap", formats.DefaultTurnGap, "where turns are not recorded (format mcp), a call that begins this `TIME` after the one before ended is of another turn")
 }
 
+// LastDays sets Since to days before Until, or before now without one; 0 leaves it as it is.
+func (o *InputOptions) LastDays(days int, now time.Time) error {
+	if days == 0 {
+		return nil
+	}
+	if o.Since != "" {
+		return Usagef("--days and --since contradict each other")
+	}
+	if o.Until != "" {
+		until, err := filter.ParseTime(o.Until)
+		if err != nil {
+			return Usagef("--until: %s", err)
+		}
+		now = until
+	}
+	o.Since = now.AddDate(0, 0, -days).UTC().Format(time.RFC3339)
+	return nil
+}
+
 // filter compiles the options.
 func (o InputOptions) filter() (filter.Options, error) {
 	out := filter.Options{Dedupe: o.Dedupe, Sample: o.Sample, Seed: o.Seed}

@@ -147,6 +147,11 @@ func (j *Job) Then(files []string, reason string, words ...string) string {
 	return strings.Join(out, " ") + " # " + reason
 }
 
+// ShellLine returns words as a line for a shell.
+func ShellLine(words ...string) string {
+	return strings.Join(Map(words, func(w *string) string { return shellWord(*w) }), " ")
+}
+
 // shellWord quotes what a shell would not take as one word.
 func shellWord(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,@%+=") == "" {

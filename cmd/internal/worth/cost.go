@@ -33,6 +33,8 @@ type CostOptions struct {
 	Top    int     `mapstructure:"top"`
 	By     string  `mapstructure:"by"`
 	Budget string  `mapstructure:"budget"`
+
+	Group func(*trace.Trajectory) string `mapstructure:"-"` // also by what it names; nil for none
 }
 
 // NewCost returns `awo cost`.
@@ -114,7 +116,10 @@ func costs(j *cli.Job, o CostOptions, files []string) error {
 func Account(j *cli.Job, in *cli.Intake, from iter.Seq2[*trace.Trajectory, error], meter *cost.Meter, o CostOptions, see func(*trace.Trajectory)) (*CostFindings, error) {
 	ledger, sample := cost.NewLedger(meter), fitSample{}
 	times := newTrend(o.By)
-	if group := cli.GroupOf(o.By); group != nil {
+	if group := cli.GroupOf(o.By); group != nil || o.Group != nil {
+		if group == nil {
+			group = o.Group
+		}
 		ledger.GroupBy(group)
 	} else if times != nil {
 		ledger.GroupBy(times.group)

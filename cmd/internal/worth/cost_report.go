@@ -116,7 +116,7 @@ func (f *CostFindings) Sections(d *report.Document, out Costs) {
 		}
 		return t
 	}
-	models, tools := costTable("models", "model", out.Models), toolTable(out)
+	models, tools := LineTable("models", "model", out.Models), toolTable(out)
 	models.Brief, tools.Brief = 3, 6
 	d.Section("By model", only(true, models))
 	if some && (len(out.Models) == 1 || len(f.periods) > 0) { // the answer says it all but the name
@@ -129,14 +129,14 @@ func (f *CostFindings) Sections(d *report.Document, out Costs) {
 	d.Section("What cannot be known", report.List(out.Unknown))
 	d.Add(only(out.Unpriced < out.Turns, priceTable(out.Prices)))
 	d.Section("Scaling of counted tokens", only(out.Estimated > out.Unscaled, fitTable(out.Fit)))
-	d.Section("By agent", only(len(out.Agents) > 1, costTable("agents", "agent", out.Agents)))
+	d.Section("By agent", only(len(out.Agents) > 1, LineTable("agents", "agent", out.Agents)))
 	if len(out.Groups) > 0 {
-		d.Section("By "+out.By, only(true, costTable("groups", out.By, out.Groups)))
+		d.Section("By "+out.By, only(true, LineTable("groups", out.By, out.Groups)))
 	}
 	d.Section("By outcome", only(len(out.Outcomes) > 1 || some && out.Outcomes[0].Name != "unknown", outcomeTable(out)))
 	d.Section("Habits that cost most", only(len(out.Habits) > 0, habitTable(out)))
-	d.Section("By day", only(len(out.Days) > 1, costTable("days", "day", out.Days)))
-	d.Section("Most expensive trajectories", only(len(out.Dearest) > 0, costTable("dearest", "trajectory", out.Dearest)))
+	d.Section("By day", only(len(out.Days) > 1, LineTable("days", "day", out.Days)))
+	d.Section("Most expensive trajectories", only(len(out.Dearest) > 0, LineTable("dearest", "trajectory", out.Dearest)))
 }
 
 // Waits says how long trajectories, turns and calls take, "" where no times are recorded.
@@ -252,8 +252,8 @@ func (f *CostFindings) total(out Costs) report.Paragraph {
 	return report.Paragraph(b.String())
 }
 
-// costTable shows lines of costs; key is what each of them is about.
-func costTable(id, key string, lines []cost.Line) *report.Table {
+// LineTable shows lines of costs; key is what each of them is about.
+func LineTable(id, key string, lines []cost.Line) *report.Table {
 	table := report.TableOf(id, "", lines, []report.Column{
 		{Key: key, From: "name", Max: 44, Empty: "(not recorded)"},
 		{Key: "trajectories", Hide: key == "trajectory"},
@@ -302,7 +302,7 @@ func fitTable(fits []cost.Factors) *report.Table {
 }
 
 func outcomeTable(out Costs) *report.Table {
-	table := costTable("outcomes", "outcome", out.Outcomes)
+	table := LineTable("outcomes", "outcome", out.Outcomes)
 	var usd float64
 	solved := 0
 	for _, l := range out.Outcomes {

@@ -43,6 +43,7 @@ type claudeLine struct {
 	toolParent          string // of stream-json: the call that started a sub-agent
 	sidechain           bool
 	meta, summary, fake bool
+	folder              string
 	startedAgent        string // by the call that this line has the result of
 	timestamp           []byte
 	message             []byte
@@ -96,6 +97,8 @@ func readClaudeLine(c *jsonscan.Cursor) (l claudeLine, ok bool) {
 			}
 		case "timestamp":
 			l.timestamp, _ = c.Text()
+		case "cwd":
+			l.folder = text()
 		case "requestId":
 			l.request = text()
 		case "message":
@@ -306,6 +309,7 @@ func claudeTrajectory(session, agent string, lines []*claudeLine, starter map[st
 	}
 	response := "" // that the current turn is
 	for _, l := range lines {
+		t.Folder = cmp.Or(t.Folder, l.folder)
 		d := message.Anthropic{Builder: b}
 		c := jsonscan.New(l.message)
 		m, ok := d.Message(&c)

@@ -33,7 +33,7 @@ var Format = trace.Format{
 type codexSession struct {
 	id, session, forkedFrom, parent string
 	instructions                    trace.Raw
-	model                           string
+	model, folder                   string
 }
 
 func decodeCodex(r trace.Record) ([]trace.Fragment, error) {
@@ -202,7 +202,7 @@ func (d *codexDecoder) line(l *codexLine) {
 func (d *codexDecoder) begin(l *codexLine) {
 	t, s := d.b.Trajectory, &l.item.session
 	t.ID, t.Session, t.Start = s.id, cmp.Or(s.session, s.id), l.at
-	t.Model = s.model
+	t.Model, t.Folder = s.model, s.folder
 	if s.parent != s.id {
 		t.Parent.Trajectory = s.parent
 	}

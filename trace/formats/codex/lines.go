@@ -105,6 +105,8 @@ func (it *codexItem) member(c *jsonscan.Cursor) {
 		it.session.id = string(it.id)
 	case "session_id":
 		it.session.session = text()
+	case "cwd":
+		it.session.folder = text()
 	case "forked_from_id":
 		it.session.forkedFrom = text()
 	case "parent_thread_id":

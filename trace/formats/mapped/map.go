@@ -102,6 +102,7 @@ const (
 	fWhole                   // the same of a record that has all of it
 	fAgent
 	fSession
+	fFolder
 	fParent
 	fParentCall
 	fTask
@@ -166,7 +167,7 @@ const (
 
 // fieldNames are what the fields of a rule are called.
 var fieldNames = [fields]string{
-	"records", "trajectory", "order", "whole", "agent", "session", "parent", "parent-call", "task", "trial", "outcome", "score", "started", "ended", "unasked", "user", "system", "answer", "tools", "attachments", "events", "within", "again", "restated", "rewind", "follows", "current", "once", "anomaly",
+	"records", "trajectory", "order", "whole", "agent", "session", "folder", "parent", "parent-call", "task", "trial", "outcome", "score", "started", "ended", "unasked", "user", "system", "answer", "tools", "attachments", "events", "within", "again", "restated", "rewind", "follows", "current", "once", "anomaly",
 	"role", "turn", "response", "text", "thought", "thoughts", "messages", "origin", "after", "calls", "results", "answers", "model", "time", "end", "called", "usage", "less",
 	"tool", "arguments", "command", "drop", "piece", "id", "result", "error", "ok", "status", "exit",
 	"span", "above", "title", "input", "output", "attributes", "elsewhere",

@@ -178,6 +178,7 @@ func (r *reading) header(m *rule, v []byte) {
 	t.ID = cmp.Or(t.ID, r.text(m.at[fTrajectory], v))
 	t.Task = cmp.Or(t.Task, r.text(m.at[fTask], v))
 	t.Session = cmp.Or(t.Session, r.text(m.at[fSession], v))
+	t.Folder = cmp.Or(t.Folder, r.text(m.at[fFolder], v))
 	call := r.text(m.at[fParentCall], v)
 	if m.at[fParentCall] == nil || call != "" { // a path to the call says which have a parent
 		t.Parent.Trajectory = cmp.Or(t.Parent.Trajectory, r.text(m.at[fParent], v))

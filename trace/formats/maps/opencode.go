@@ -64,7 +64,7 @@ func readOpenCode(_ *build.Builder, records [][]byte) (out [][]byte) {
 		case build.HasMember(r, "role"):
 			of(build.MemberText(r, "id")).info = r
 		default:
-			out = append(out, rawObject("session", session, "parent", build.MemberRaw(r, "parentID")))
+			out = append(out, rawObject("session", session, "parent", build.MemberRaw(r, "parentID"), "folder", build.MemberRaw(r, "directory")))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *openCodeMessage) int {

@@ -1,0 +1,132 @@
+package cmd
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// homeOfAgents makes a home folder with the sessions of four agents from fixtures, makes it the
+// user's, and returns the files.
+func homeOfAgents(t *testing.T) (home string, files []string) {
+	t.Helper()
+	home = t.TempDir()
+	for _, variable := range []string{"HOME", "USERPROFILE", "LocalAppData"} {
+		t.Setenv(variable, home)
+	}
+	for _, variable := range []string{"XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME"} {
+		t.Setenv(variable, "")
+	}
+	formats := filepath.Join("..", "trace", "formats")
+	for _, x := range [][2]string{
+		{"claudecode/testdata/claude-code/session.jsonl", ".claude/projects/-w-shop/s1.jsonl"},
+		{"claudecode/testdata/claude-code/spoken.jsonl", ".claude/projects/-w-shop/s2.jsonl"},
+		{"codex/testdata/codex/rollout.jsonl", ".codex/sessions/2026/01/02/rollout-1.jsonl"},
+		{"codex/testdata/codex/tool-search.jsonl", ".codex/sessions/2026/09/01/rollout-2.jsonl"},
+		{"gemini/testdata/gemini-cli/session.json", ".gemini/tmp/abc/chats/session-1.json"},
+		{"sessions/testdata/copilot-cli/events.jsonl", ".copilot/session-state/s-1/events.jsonl"},
+	} {
+		text, err := os.ReadFile(filepath.Join(formats, x[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(home, filepath.FromSlash(x[1]))
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, name)
+	}
+	return home, files
+}
+
+// sessionsResult is what is compared of `awo sessions` and commands that read the same files.
+type sessionsResult struct {
+	Figures struct {
+		Sessions  int
+		SubAgents int `json:"sub_agents"`
+		USD       *float64
+		Tokens    int64
+		Paid      *float64 `json:"paid_usd"`
+		Number    int      `json:"trajectories"`
+	}
+	Tables struct {
+		Agents struct {
+			Rows []struct {
+				Agent       string
+				Sessions    int
+				First, Last string
+				USD         *float64
+				Tokens      int64
+			}
+		}
+		Projects, Days struct {
+			Rows []struct {
+				Sessions int
+				Tokens   int64
+			}
+		}
+		Findings struct{ Rows []map[string]any }
+	}
+}
+
+func sessionsOf(t *testing.T, args ...string) (out sessionsResult) {
+	t.Helper()
+	if err := json.Unmarshal(runLine(t, strings.Join(args, " ")), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestSessionsAsFiles: sessions that are found cost the same, and have the same findings, as
+// the same files named one by one, and parts add up.
+func TestSessionsAsFiles(t *testing.T) {
+	_, files := homeOfAgents(t)
+	began := time.Now()
+	got := sessionsOf(t, "sessions")
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	cost := sessionsOf(t, append([]string{"cost"}, files...)...)
+	if got.Figures.Tokens != cost.Figures.Tokens || !reflect.DeepEqual(got.Figures.USD, cost.Figures.Paid) || got.Figures.Sessions+got.Figures.SubAgents != cost.Figures.Number {
+		t.Errorf("sessions: %+v, cost: %+v", got.Figures, cost.Figures)
+	}
+	if found := sessionsOf(t, append([]string{"findings"}, files...)...); !reflect.DeepEqual(got.Tables.Findings.Rows, found.Tables.Findings.Rows) {
+		t.Errorf("sessions: %v, findings: %v", got.Tables.Findings.Rows, found.Tables.Findings.Rows)
+	}
+	var agents []string
+	sessions, tokens := 0, int64(0)
+	for _, row := range got.Tables.Agents.Rows {
+		agents = append(agents, row.Agent)
+		sessions, tokens = sessions+row.Sessions, tokens+row.Tokens
+		if row.First == "" || row.Last < row.First {
+			t.Errorf("%+v", row)
+		}
+	}
+	slices.Sort(agents)
+	if want := []string{"claude-code", "codex", "copilot-cli", "gemini-cli"}; !slices.Equal(agents, want) {
+		t.Errorf("agents %q, want %q", agents, want)
+	}
+	if sessions != got.Figures.Sessions || tokens != got.Figures.Tokens {
+		t.Errorf("the agents have %d sessions with %d tokens, all %+v", sessions, tokens, got.Figures)
+	}
+	for _, rows := range [][]struct {
+		Sessions int
+		Tokens   int64
+	}{got.Tables.Projects.Rows, got.Tables.Days.Rows} {
+		sessions, tokens := 0, int64(0)
+		for _, row := range rows {
+			sessions, tokens = sessions+row.Sessions, tokens+row.Tokens
+		}
+		if sessions != got.Figures.Sessions || tokens != got.Figures.Tokens {
+			t.Errorf("%d sessions with %d tokens, all %+v", sessions, tokens, got.Figures)
+		}
+	}
+}
