@@ -56,6 +56,7 @@ type Recommendation struct {
 	Decided     bool             // one kind was chosen in at least decidedShare of them
 	Tied        []Kind           // those chosen in at least tiedShare of them, where none is decided
 	Assumed     int              // tools that are taken to only read by their names alone
+	Confirmed   WayOutcome       // the same way without these; its Kind is "" where there are none, or nothing is recommended
 	SameBill    bool             // no measurable change of the bill, but fewer calling turns
 	Kept        bool             // the way of before is kept: none is clearly better
 
@@ -170,15 +171,10 @@ func (r *run) recommend() error {
 	dealt := []*run{r}
 	if r.options.By == SplitFolds {
 		for deal := 1; deal < deals; deal++ {
-			o := r.options
-			o.AgentTasks, o.Techniques, o.Seed = -1, []Technique{none}, r.options.Seed+uint64(deal)<<32
-			again := newRun(r.runs, o)
-			again.offers, again.ways, again.turns, again.unpriced = r.offers, r.ways, r.turns, r.unpriced
-			if err := again.survey(); err != nil {
+			again, err := r.again(deal, r.options.Compile.DeclaredReads, r.ways)
+			if err != nil {
 				return err
 			}
-			again.waysOf()
-			again.test()
 			dealt = append(dealt, again)
 		}
 	}
@@ -186,28 +182,52 @@ func (r *run) recommend() error {
 	if !r.options.Compile.DeclaredReads {
 		out.Assumed = (&Part{Runs: r.runs, Options: r.options}).effects().AssumedReads()
 	}
+	if out.Assumed == 0 || out.Way.Kind == Nothing || r.options.By != SplitFolds {
+		return nil
+	}
+	for deal := range dealt {
+		again, err := r.again(deal, true, []Way{out.Way})
+		if err != nil {
+			return err
+		}
+		dealt[deal] = again
+	}
+	_, folds := rowsOfDeals(dealt)
+	judge := r.weigher(out, dealt)
+	judge.ways = dealt[0].ways
+	out.Confirmed = judge.outcome(1, folds, out.Tasks)
 	return nil
 }
 
-// judge chooses a way by what the deals came to.
-func (r *run) judge(out *Recommendation, dealt []*run) {
-	keys := slices.Sorted(slices.Values(r.keys()))
-	at := map[string]int{}
-	for i, key := range keys {
-		at[key] = i
+// again tests ways on another deal of the folds, or with other reads.
+func (r *run) again(deal int, declared bool, ways []Way) (*run, error) {
+	o := r.options
+	o.AgentTasks, o.Techniques, o.Seed, o.Compile.DeclaredReads = -1, []Technique{none}, r.options.Seed+uint64(deal)<<32, declared
+	again := newRun(r.runs, o)
+	again.offers, again.ways, again.turns, again.unpriced = r.offers, ways, r.turns, r.unpriced
+	if err := again.survey(); err != nil {
+		return nil, err
 	}
-	tasks, folds := newRows(len(keys), len(r.ways)), []row(nil)
+	again.waysOf()
+	again.test()
+	return again, nil
+}
+
+// rowsOfDeals returns what the ways save in each task, the mean over the deals, and in each fold.
+func rowsOfDeals(dealt []*run) (tasks, folds []row) {
+	keys, ways := slices.Sorted(slices.Values(dealt[0].keys())), len(dealt[0].ways)
+	tasks = newRows(len(keys), ways)
 	for _, d := range dealt {
-		sums, counts := newRows(d.part, len(r.ways)), make([]float64, d.part)
-		for _, key := range keys { // in order, as sums of money depend on it
+		sums, counts := newRows(d.part, ways), make([]float64, d.part)
+		for at, key := range keys { // in order, as sums of money depend on it
 			task := d.tasks[key]
 			fold := d.partOf[task] - 1
 			counts[fold]++
-			for w := range r.ways {
+			for w := range ways {
 				saved := savedOf(d.sums[task].at(d.waysFrom + w))
 				for m, x := range saved {
 					sums[fold][w+1][m] += x
-					tasks[at[key]][w+1][m] += x / float64(len(dealt))
+					tasks[at][w+1][m] += x / float64(len(dealt))
 				}
 			}
 		}
@@ -223,21 +243,33 @@ func (r *run) judge(out *Recommendation, dealt []*run) {
 			folds = append(folds, sums[fold])
 		}
 	}
-	n := float64(len(keys))
-	judge := weigher{ways: r.ways, goal: out.Objective.Of(), bill: out.Total, tasks: n, named: r.options.Recommend.Kinds != nil}
-	sample, quoted := folds, folds
+	return tasks, folds
+}
+
+// weigher weighs ways by the rows of so many deals.
+func (r *run) weigher(out *Recommendation, dealt []*run) weigher {
+	judge := weigher{ways: r.ways, goal: out.Objective.Of(), bill: out.Total, tasks: float64(out.Tasks), named: r.options.Recommend.Kinds != nil}
 	if len(dealt) > 1 {
 		k := float64(dealt[0].out.Folds)
 		judge.factor, judge.freedom = 1/(deals*k)+1/(k-1), deals*k-1
 		judge.deals = len(dealt)
-	} else { // one part is tested on: one half of it chooses, the other says what that comes to
+	}
+	return judge
+}
+
+// judge chooses a way by what the deals came to.
+func (r *run) judge(out *Recommendation, dealt []*run) {
+	tasks, folds := rowsOfDeals(dealt)
+	judge := r.weigher(out, dealt)
+	sample, quoted := folds, folds
+	if len(dealt) == 1 { // one part is tested on: one half of it chooses, the other says what that comes to
 		sample, quoted = halves(tasks)
 		judge.factor, judge.freedom = 1/float64(max(len(sample), 1)), float64(max(len(sample)-1, 1))
 	}
 	for w := range r.ways {
-		out.Ways = append(out.Ways, judge.outcome(w+1, quoted, len(keys)))
+		out.Ways = append(out.Ways, judge.outcome(w+1, quoted, out.Tasks))
 	}
-	if out.TooFew = len(keys) < fewestTasks; out.TooFew {
+	if out.TooFew = out.Tasks < fewestTasks; out.TooFew {
 		for i := range out.Ways {
 			out.Ways[i].Intervals = noIntervals("too few tasks: 10 are needed")
 		}

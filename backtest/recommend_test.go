@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/awo-dev/awo/trace"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -182,6 +183,32 @@ func TestRecommendation(t *testing.T) {
 		if v := r.Recommendation; v.Way.Kind != Nothing || v.TooFew != (n == 6) || (v.Unknown != "") != (n == 1) {
 			t.Errorf("%d tasks: %+v", n, v)
 		}
+	}
+}
+
+// TestConfirmed: what rests on names alone saves nothing where names do not count, and there
+// is no such row where definitions say the same.
+func TestConfirmed(t *testing.T) {
+	o := options(none)
+	o.Recommend = &RecommendOptions{Objective: ObjectiveTurns}
+	list := lookups(40, true)
+	r, err := Run(runsOf(list...), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := r.Recommendation; v.Assumed == 0 || v.Confirmed.Way != v.Way || v.Confirmed.Saved[SavedTurns] != 0 || v.Recommended.Saved[SavedTurns] <= 0 {
+		t.Errorf("by names: %d assumed, %+v, recommended %+v", v.Assumed, v.Confirmed, v.Recommended)
+	}
+	for _, run := range list {
+		for i := range run.Calls {
+			run.Tools = append(run.Tools, trace.ToolDef{Name: run.Calls[i].Tool, Annotations: trace.JSONOf([]byte(`{"readOnlyHint":true}`))})
+		}
+	}
+	if r, err = Run(runsOf(list...), o); err != nil {
+		t.Fatal(err)
+	}
+	if v := r.Recommendation; v.Assumed != 0 || v.Confirmed.Kind != "" || v.Recommended.Saved[SavedTurns] <= 0 {
+		t.Errorf("by definitions: %d assumed, %+v, recommended %+v", v.Assumed, v.Confirmed, v.Recommended)
 	}
 }
 

@@ -78,7 +78,7 @@ func (s *Suggester) effectCandidates() (found []candidate, left []Rejected) {
 		switch {
 		case float64(c.against) > s.options.Tolerance*float64(c.pro+c.against):
 			left = append(left, rejected(c, fmt.Sprintf("%d of %d observations contradict it", c.against, c.pro+c.against)))
-		case c.pro == 0 && c.stem != "read-only" && !f.program && !f.gets:
+		case c.pro == 0 && c.stem != "read-only" && !f.program && !f.gets && !s.options.Effects:
 			left = append(left, rejected(c, "no observation supports it"))
 		default:
 			found = append(found, c)

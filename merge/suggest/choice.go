@@ -54,6 +54,12 @@ func (s *Suggester) Suggest() *Suggestions {
 	}
 	c.now = out.Before
 	effects, left := s.effectCandidates()
+	if s.options.Effects {
+		out.Rejected = left
+		c.take(effects...)
+		c.finish(c.needed(renames), c.taken)
+		return out
+	}
 	out.Rejected = append(out.Rejected, left...)
 	declared := map[*toolFacts]bool{}
 	for _, e := range effects {
@@ -75,7 +81,7 @@ func (s *Suggester) Suggest() *Suggestions {
 	}
 	c.taken, c.now = best.taken, best.now
 	out.Rejected = append(out.Rejected, best.out.Rejected...)
-	c.finish(c.needed(renames), statuses)
+	c.finish(slices.Concat(c.needed(renames), statuses), slices.Concat(c.taken, s.plumbingCandidates()))
 	return out
 }
 
@@ -308,10 +314,9 @@ func (c *chooser) needed(renames []candidate) []candidate {
 }
 
 // finish joins the effects of one basis to one rule, names the rules and adds
-// what speaks for and against them. Renames and failures come first.
-func (c *chooser) finish(renames, statuses []candidate) {
-	joined := slices.Concat(renames, statuses)
-	for _, x := range slices.Concat(c.taken, c.s.plumbingCandidates()) {
+// what speaks for and against them.
+func (c *chooser) finish(joined, list []candidate) {
+	for _, x := range list {
 		i := slices.IndexFunc(joined, func(y candidate) bool {
 			return x.rule.Kind == rules.KindEffect && y.rule.Kind == rules.KindEffect && y.stem == x.stem && y.rule.Effect == x.rule.Effect
 		})

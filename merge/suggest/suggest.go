@@ -29,6 +29,7 @@ type Options struct {
 	Tolerance float64    // share of contradictions that a rule may have; 0 means 0.01
 	Folds     int        // of the held-out loss; 0 means 10
 	Seed      uint64     // of the folds
+	Effects   bool       // only what is taken for granted without rules: effects, also by a name alone and where the graph gains nothing
 }
 
 // Suggester proposes rules for a stream of trajectories. It is not safe for

@@ -96,6 +96,11 @@ func TestNothingSpeaksForIt(t *testing.T) {
 	}) {
 		t.Errorf("left out: %+v", out.Rejected)
 	}
+	// What is taken for granted can be asked for, but for what the traces contradict.
+	out = suggested(Options{Effects: true}, runs...)
+	if len(out.Rules) != 1 || fmt.Sprint(out.Rules[0].Rule.Match.Tools) != "[list_once]" || len(out.Rejected) != 1 {
+		t.Errorf("effects alone: %+v", out.Rules)
+	}
 }
 
 // TestSuggestionsForTheOffice: no write is called a read, the two domains that

@@ -17,8 +17,7 @@ type Options struct {
 	Bind      bind.Options      // Reads is what is assumed
 	Workers   int               // at once; 0 and 1 are the same
 
-	// DeclaredReads takes only those tools to read only of which the rules say so,
-	// and makes no Assumption.
+	// DeclaredReads is that of [SurveyOptions].
 	DeclaredReads bool
 }
 

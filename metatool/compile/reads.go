@@ -93,8 +93,8 @@ func (e *readEvidence) add(r repeated) {
 
 // assumptions returns the tools that may be taken to read only, in order of
 // names: those that no effect rule is about, whose definition or name says so, and
-// of which the traces do not show the contrary.
-func (e *readEvidence) assumptions(m *merge.Merged) []Assumption {
+// of which the traces do not show the contrary. With declared a name says nothing.
+func (e *readEvidence) assumptions(m *merge.Merged, declared bool) []Assumption {
 	var list []Assumption
 	for _, t := range m.Catalog.Tools() {
 		name := t.Name.Value()
@@ -102,7 +102,7 @@ func (e *readEvidence) assumptions(m *merge.Merged) []Assumption {
 			continue
 		}
 		effect, basis := toolname.Decide(toolname.Unknown, toolname.Annotated(t.Definition.Annotations), name)
-		if effect != toolname.Reads {
+		if effect != toolname.Reads || declared && basis == toolname.Name {
 			continue
 		}
 		a := Assumption{Tool: name, Why: basis.String(), Checks: e.checks[t.Name], Changed: e.changed[t.Name]}

@@ -36,8 +36,8 @@ type SurveyOptions struct {
 	Patterns bool // AlgorithmPatterns is among the ways of compiling
 	// Gain is Options.Gain.
 	Gain func(t *trace.Trajectory, turn int) float64
-	// DeclaredReads takes only those tools to read only of which the rules say so,
-	// and makes no Assumption.
+	// DeclaredReads takes only those tools to read only of which rules or definitions say
+	// so: an Assumption is never made by a name.
 	DeclaredReads bool
 	Workers       int // at once; 0 and 1 are the same
 }
@@ -56,9 +56,6 @@ func (s *Survey) merge(set *rules.Set, o SurveyOptions) {
 	merger, links := merge.NewMerger(set, merge.Options{}), dataflow.NewLinks()
 	var evidence readEvidence
 	pass(s.runs, s.workers, func(_ int, r *corpus.Run) repeated {
-		if o.DeclaredReads {
-			return repeated{}
-		}
 		return repeatedCalls(r.Trajectory)
 	}, func(r *corpus.Run, again repeated) {
 		merger.Add(r.Trajectory)
@@ -66,9 +63,7 @@ func (s *Survey) merge(set *rules.Set, o SurveyOptions) {
 		evidence.add(again)
 	})
 	s.Merged, s.Set = merger.Merged(), links.Set()
-	if !o.DeclaredReads {
-		s.Assumptions = evidence.assumptions(s.Merged)
-	}
+	s.Assumptions = evidence.assumptions(s.Merged, o.DeclaredReads)
 	if len(s.Assumptions) > 0 {
 		reads := make(map[trace.Name]bool, len(s.Assumptions))
 		for _, a := range s.Assumptions {

@@ -146,14 +146,14 @@ func (e *Known) Of(tool trace.Name) predict.Effect {
 
 // Reads reports whether a tool is known to only read: by a rule, or else by the annotations of
 // its definition, or else by its name. So analyses judge, and what is made ahead or walked;
-// with declared nothing but a rule counts. What no rule is about is unknown here, and no
+// with declared a name does not count. What no rule is about is unknown here, and no
 // mutator, as it is where the model is left out.
 func (e *Known) Reads(tool trace.Name, declared bool) (bool, toolname.Basis) {
-	ruled := e.ruled[tool].effect()
+	name := tool.Value()
 	if declared {
-		return ruled == toolname.Reads, toolname.Rule
+		name = ""
 	}
-	effect, basis := e.names.Decide(ruled, e.declared[tool].effect(), tool.Value())
+	effect, basis := e.names.Decide(e.ruled[tool].effect(), e.declared[tool].effect(), name)
 	return effect == toolname.Reads, basis
 }
 

@@ -122,7 +122,7 @@ func choiceSections(d *report.Document, out *extraction) {
 		{Key: "checks", Title: "repeated"},
 		{Key: "changed", Title: "changed"},
 	})
-	table.Note("An assumption, because no rule says what they do. Extra reads change nothing. Repeated: calls made again with only such tools between; changed: of them, that returned something else. Rules with effects settle it, --assume-reads=false takes only those.")
+	table.Note("An assumption, because no rule says what they do. Extra reads change nothing. Repeated: calls made again with only such tools between; changed: of them, that returned something else. Rules with effects settle it; with --assume-reads=false names do not count.")
 	d.Add(table.IfAny())
 }
 

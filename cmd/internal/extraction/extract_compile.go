@@ -28,7 +28,7 @@ import (
 func addCompile(f *pflag.FlagSet) {
 	f.Var(cli.NewChoice("patterns", "awo"), "algorithm", "how chains are found: patterns are chains wherever they start, with lists that are walked; awo is Algorithm 1 of the paper, bound to states")
 	addExpand(f)
-	f.Bool("assume-reads", true, "assume that a tool only reads if its definition or name says so and no rule is about it")
+	f.Bool("assume-reads", true, "take a tool to only read if its name says so, and neither a rule nor its definition is about it")
 }
 
 // AddUse adds the flags that say what is offered although it adds little or may be used in

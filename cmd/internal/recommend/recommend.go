@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/backtest"
@@ -36,7 +37,7 @@ type Figures struct {
 
 // Row is what a way saves on tasks held out, summed up over them.
 type Row struct {
-	Way   string        `json:"way"` // a kind, or recommended: what the whole procedure comes to
+	Way   string        `json:"way"` // a kind, recommended: what the whole procedure comes to, or confirmed: the way that is recommended with reads that rules or definitions confirm
 	P     float64       `json:"p"`
 	T     int           `json:"T"`
 	USD   stat.Estimate `json:"usd"`
@@ -112,6 +113,9 @@ func Of(r *backtest.Result, isFixed bool) *Result {
 		}
 	}
 	out.Rows = append(out.Rows, out.row("recommended", &v.Recommended))
+	if v.Confirmed.Kind != "" {
+		out.Rows = append(out.Rows, out.row("confirmed", &v.Confirmed))
+	}
 	return out
 }
 
@@ -129,6 +133,11 @@ func best(v *backtest.Recommendation, kind backtest.Kind) (found *backtest.WayOu
 		}
 	}
 	return found
+}
+
+// recommended returns the row of what is recommended.
+func (r *Result) recommended() *Row {
+	return &r.Rows[slices.IndexFunc(r.Rows, func(row Row) bool { return row.Way == "recommended" })]
 }
 
 func (r *Result) row(name string, w *backtest.WayOutcome) Row {
@@ -205,7 +214,7 @@ func (r *Result) Words() string {
 	case v.Way.Kind == backtest.Nothing:
 		return "Recommended: do nothing. On tasks held out no way surely saves " + map[backtest.Objective]string{backtest.ObjectiveMoney: "money", backtest.ObjectiveTokens: "tokens", backtest.ObjectiveTurns: "calling turns", backtest.ObjectiveTime: "time"}[v.Objective] + "."
 	}
-	rec := &r.Rows[len(r.Rows)-1]
+	rec := r.recommended()
 	saves := amount(rec.Turns, 0, "calling turns")
 	if v.SameBill {
 		saves = "no measurable change of the bill, " + saves + " fewer"
@@ -286,7 +295,7 @@ func (r *Result) Table() *report.Table {
 		{Key: "model_seconds", Title: "model seconds", Digits: report.Whole, Hide: !time, Rank: 3},
 	})
 	table.NoteIf(len(r.Rows) > 0, "Of %s; negative is more than before. Each way was compiled from and tested on five deals of folds. The row recommended is what choosing comes to on tasks that the choice did not see.", r.whole())
-	table.NoteIf(r.Assumed > 0, "It rests on %s that by the name alone is taken to only read: `awo rules suggest` drafts rules that say so.", cli.CountOf(r.Assumed, "tool"))
+	table.NoteIf(r.Assumed > 0, "It rests on %s that by the name alone is taken to only read; the row confirmed is without. `awo rules suggest --effects` drafts rules that say so.", cli.CountOf(r.Assumed, "tool"))
 	table.NoteIf(r.Caching == "fixed", "Prompt caching is off or broken (see the findings): what a way saves is counted as if that were fixed first; --caching recorded undoes it.")
 	return table.IfAny()
 }
@@ -329,7 +338,7 @@ func agentOf(a *backtest.AgentResult, isFixed bool) Agent {
 	if r := Of(a.Result, isFixed); r != nil {
 		out.Recommended = &r.Figures
 		if len(r.Rows) > 0 {
-			out.Saves = &r.Rows[len(r.Rows)-1]
+			out.Saves = r.recommended()
 		}
 	}
 	if len(a.Techniques) > 0 {

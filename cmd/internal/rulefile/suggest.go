@@ -20,6 +20,7 @@ import (
 type suggestOptions struct {
 	MaxContradictions float64 `mapstructure:"max-contradictions"`
 	Explain           bool    `mapstructure:"explain"`
+	Effects           bool    `mapstructure:"effects"`
 	Out               string  `mapstructure:"out"`
 }
 
@@ -37,7 +38,8 @@ no trace. The file holds no values of arguments, but words in urls that tasks sh
 
 One comment a rule says what speaks for it; --explain says all that was measured, and
 what was tried and rejected. --out writes the rules into a file. --rules goes on from a rule file: its rules stand, and
-what they speak of is left alone.
+what they speak of is left alone. --effects proposes only what each tool does, also by its name alone: what a
+recommendation takes for granted, for you to confirm.
 
 The rules are a first draft: read them, and ask other traces with
 ` + "`awo rules verify`" + `. A tool that nothing speaks for is taken for a write.
@@ -46,12 +48,14 @@ The rules are a first draft: read them, and ask other traces with
 		Example: `  awo rules suggest traces/
   awo rules suggest traces/ --out rules.yaml
   awo rules suggest traces/ --rules rules.yaml --explain
+  awo rules suggest traces/ --effects --out effects.yaml
   awo rules suggest traces/ --sample 5000 --format json`,
 		Args: cli.SomeFiles,
 	}
 	cli.Uses(c, cli.UseTraces, cli.UseRules)
 	f := c.Flags()
 	f.Bool("explain", false, "say all that was measured of each rule, and what was rejected")
+	f.Bool("effects", false, "propose only what tools do, also by their names alone")
 	f.String("out", "", "write the rules into this `FILE`")
 	cli.Share(f, "max-contradictions", 0.01, false, "the largest share of observations that may contradict a rule, from 0 to 1")
 	return cli.Work(a, c, suggestRules)
@@ -104,7 +108,7 @@ func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
 		return err
 	}
 	in.Statuses = nil // the built-in patterns are what status rules are drafted from
-	suggester := suggest.NewSuggester(suggest.Options{Rules: j.Set, Tolerance: o.MaxContradictions, Folds: heldOutFolds, Seed: j.Seed})
+	suggester := suggest.NewSuggester(suggest.Options{Rules: j.Set, Tolerance: o.MaxContradictions, Folds: heldOutFolds, Seed: j.Seed, Effects: o.Effects})
 	if err := in.Each(suggester.Add); err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ Agents that see other tools are compiled and tested apart (--by), and then added
 	cli.Count(f, "folds", backtest.DefaultFolds, 2, "with --split kfold: how many parts")
 	cli.Share(f, "test-share", backtest.DefaultShare, true, "with --split task or time: `SHARE` that is tested on")
 	cli.Count(f, "threshold", candidate.DefaultThreshold, 1, "how many trajectories must follow a chain")
-	f.Bool("assume-reads", true, "assume that a tool only reads if its definition or name says so and no rule is about it")
+	f.Bool("assume-reads", true, "take a tool to only read if its name says so, and neither a rule nor its definition is about it")
 	f.Var(cli.NewChoice("turns", "net", "all"), "select", "which meta-tools are offered, as in awo extract")
 	cli.Count(f, "max-tools", 0, 0, "offer at most this many meta-tools; 0 means no limit")
 	extraction.AddUse(f)
