@@ -159,7 +159,7 @@ func (it *codexItem) member(c *jsonscan.Cursor) {
 		for ok := c.Object(); ok && c.Member(); {
 			switch string(c.Key()) {
 			case "last_token_usage":
-				it.usage = build.UsageCodex.Read(c)
+				it.usage = build.UsageResponses.Read(c)
 			case "total_token_usage":
 				it.total = string(c.Raw())
 			}

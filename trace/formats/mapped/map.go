@@ -120,7 +120,7 @@ const (
 	fEvents      // what happened, in order; the record itself if it is empty
 	fWithin      // events inside of an event
 	fAgain       // the id of an event, of which the last counts
-	fRestated    // events of a history that is told again: those that are known are not read
+	fRestated    // events of a history that is told again: what the system adds is new, all else a copy
 	fRewind      // the id of an event that is taken back, with all behind it
 	fFollows     // the id of the event that an event follows: those on the way to the current one count
 	fCurrent     // the id of that, from the record

@@ -84,7 +84,8 @@ func (r *reading) record(v []byte, first bool) {
 		}
 	}
 	for _, e := range r.all(m.at[fRestated], v) {
-		if r.forget(); r.kept[r.text(m.at[fAgain], e)] == nil {
+		r.forget()
+		if rule := r.ruleOf(e); rule != nil && r.who(rule, e) == speakerSystem && r.kept[r.text(m.at[fAgain], e)] == nil {
 			r.keep(e)
 		}
 	}

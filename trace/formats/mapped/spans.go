@@ -36,6 +36,9 @@ func (m *Map) joinSpans(key string, parts []trace.Fragment) []*trace.Trajectory 
 	spans := make([]*spantree.Span, 0, len(r.all))
 	for _, s := range r.all {
 		s.Trace = key
+		if up := r.byID[s.Parent]; up != nil && up.role == speakerCounts && s.role == speakerModel && !s.Tokens.Known {
+			s.Tokens, up.Tokens = up.Tokens, trace.Usage{}
+		}
 		r.settle(s)
 		spans = append(spans, &s.Span)
 	}

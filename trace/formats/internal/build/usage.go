@@ -62,8 +62,11 @@ var (
 			"prompt_tokens_details": {"cached_tokens": cached}, "completion_tokens_details": {"reasoning_tokens": reasoning},
 		},
 	}
-	UsageResponses = Usage{ // OpenAI's Responses interface
-		counts: map[string]part{"input_tokens": input, "output_tokens": output, "total_tokens": total},
+	UsageResponses = Usage{ // OpenAI's Responses interface, and what Codex and OpenAI's agents make of it
+		counts: map[string]part{
+			"input_tokens": input, "output_tokens": output, "total_tokens": total,
+			"cached_input_tokens": cached, "cache_write_input_tokens": written, "reasoning_output_tokens": reasoning,
+		},
 		details: map[string]map[string]part{
 			"input_tokens_details": {"cached_tokens": cached}, "output_tokens_details": {"reasoning_tokens": reasoning},
 		},
@@ -84,9 +87,6 @@ var (
 			"totalTokenCount": total, "total_token_count": total, "total": total,
 		},
 		sum: thoughtApart,
-	}
-	UsageCodex = Usage{
-		counts: map[string]part{"input_tokens": input, "cached_input_tokens": cached, "output_tokens": output, "reasoning_output_tokens": reasoning, "total_tokens": total},
 	}
 	UsageInspect = Usage{
 		counts: map[string]part{

@@ -35,6 +35,7 @@ var kindRules = []struct {
 	kinds     map[string]Kind
 	all       bool // other values mean that the span is a link
 }{
+	{"openinference.span.kind", map[string]Kind{"DECISION": SpanLink}, false}, // of a model that scores answers: also where it is said to chat
 	{"gen_ai.operation.name", map[string]Kind{
 		"chat": SpanModel, "generate_content": SpanModel, "text_completion": SpanModel, "execute_tool": SpanTool, "invoke_agent": SpanAgent,
 		"create_agent": SpanLink, "embeddings": SpanLink, "retrieval": SpanLink, "invoke_workflow": SpanLink, "plan": SpanLink,
