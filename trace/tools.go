@@ -120,6 +120,7 @@ func (r Raw) own() Raw { return Raw{Data: bytes.Clone(r.Data), Form: r.Form} }
 // their size hold. A memo is used by one worker at a time.
 type ToolMemo struct {
 	Names NameCache
+	Room  any // memory of who decodes, from record to record
 
 	lists [memoLists]toolList
 	used  int

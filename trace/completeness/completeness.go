@@ -8,7 +8,6 @@ package completeness
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
@@ -263,9 +262,6 @@ func (c *Facts) Models() []ModelSummary {
 	})
 	return out
 }
-
-// FormatNames returns the formats met, sorted.
-func (c *Facts) FormatNames() []string { return slices.Sorted(maps.Keys(c.Formats)) }
 
 // Capabilities judges what the traces support, in a fixed order.
 func (c *Facts) Capabilities() []Capability { return c.Tally.Capabilities() }

@@ -26,9 +26,9 @@ var Bedrock = trace.Format{
 			return nil, err
 		}
 		r.Data, r.Log = asMessages(r.Data), true
-		return decodeAnthropic(r)
+		return read.Decode(r)
 	},
-	Assemble: Format.Assemble,
+	Assemble: read.Assemble,
 }
 
 func detectBedrock(h trace.Head) trace.Match {

@@ -6,6 +6,7 @@ package anthropic
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
@@ -30,101 +31,44 @@ import (
 // Logs repeat the history in every request: records of a conversation are joined,
 // and what they repeat is counted once, as those of formatOpenAIChat are.
 var Format = trace.Format{
-	Name:   "anthropic",
-	Doc:    "Anthropic messages: requests, bare lists of messages, and logs of requests with responses.",
-	Spec:   "https://docs.anthropic.com/en/api/messages",
-	Detect: detectAnthropic,
-	Decode: decodeAnthropic,
-	Assemble: func(_ string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
-		return build.AssembleRequests(parts, readAnthropicRequest, decodeWholeAnthropic)
-	},
+	Name:     "anthropic",
+	Doc:      "Anthropic messages: requests, bare lists of messages, and logs of requests with responses.",
+	Spec:     "https://docs.anthropic.com/en/api/messages",
+	Detect:   detectAnthropic,
+	Decode:   read.Decode,
+	Assemble: read.Assemble,
 }
 
-func decodeAnthropic(r trace.Record) ([]trace.Fragment, error) {
-	d, fragments, err := decodeAnthropicRecord(r)
-	if err != nil {
-		return fragments, err
-	}
-	return build.RequestFragments(r, fragments, d.asked && d.answered, d.waiting), nil
-}
-
-// decodeWholeAnthropic decodes a record that is a trajectory of its own.
-func decodeWholeAnthropic(r trace.Record) ([]trace.Fragment, error) {
-	_, fragments, err := decodeAnthropicRecord(r)
-	return fragments, err
-}
-
-func decodeAnthropicRecord(r trace.Record) (*Record, []trace.Fragment, error) {
-	b := build.NewRecord(r)
-	d := &Record{Anthropic: message.Anthropic{Builder: b}}
-	c := jsonscan.New(r.Data)
+// read reads a record.
+var read build.RequestReader = func(b *build.Builder, c *jsonscan.Cursor) *build.RequestRecord {
+	d := NewRecord(b)
 	if c.Kind() == jsonscan.Array {
-		d.list(&c)
+		d.list(c)
 	} else {
-		d.read(&c, true)
+		d.read(c, true)
 	}
-	if d.Model != nil {
-		b.Trajectory.Model = b.Text(d.Model)
-	}
-	build.ClearTurnModels(b.Trajectory)
-	shape := ""
-	if !d.found {
-		shape = `this record has no list of messages "messages"`
-	}
-	fragments, err := b.FinishRecord(r, &c, shape)
-	return d, fragments, err
+	return &d.RequestRecord
 }
 
-// readAnthropicRequest reads a record of a log.
-func readAnthropicRequest(data []byte) *build.RequestRecord {
-	d := Record{Anthropic: message.Anthropic{Builder: build.New(0)}, asItems: true}
-	c := jsonscan.New(data)
-	if c.Kind() == jsonscan.Array {
-		d.list(&c)
-	} else {
-		d.read(&c, true)
-	}
-	if c.End() == nil {
-		d.Builder.Anomaly(build.CodeLoneSurrogate, c.LoneSurrogates())
-	}
-	r := &build.RequestRecord{
-		Items: append(d.system, d.items...), Answered: d.answered, Response: d.told,
-		Model: d.Model, Tools: d.Builder.Trajectory.Tools, Anomalies: d.Builder,
-	}
-	if r.Answer = len(r.Items); d.answered {
-		r.Items = append(r.Items, d.said...)
-		r.ID, r.Response.Model = []byte(d.Builder.Trajectory.ID), string(d.Model)
-	}
-	return r
+// NewRecord returns a record that counts what is odd in a builder.
+func NewRecord(b *build.Builder) *Record {
+	return &Record{Anthropic: message.Anthropic{Builder: b}, RequestRecord: build.NewRequest(b)}
 }
 
 // Record reads the record around the messages.
 type Record struct {
 	message.Anthropic
-	found    bool
-	Model    []byte
-	answer   []byte // a response that stands before its request
-	asked    bool   // the request was read
-	answered bool   // there was a response
-	waiting  bool   // the last message was not the model's
-
-	asItems             bool // messages become items, and not part of a trajectory
-	system, items, said []build.Item
-	told                build.Response
+	build.RequestRecord
+	answer []byte // a response that stands before its request
 }
 
 // list reads the messages.
 func (d *Record) list(c *jsonscan.Cursor) {
 	for ok := c.Array(); ok && c.Element(); {
-		d.found = true
-		m, ok := d.Message(c)
-		if !ok {
-			continue
-		}
-		if d.waiting = string(m.Role) != "assistant"; d.asItems {
-			d.items = append(d.items, d.Items(m)...)
-		} else {
-			d.Add(m)
+		d.Found = true
+		if m, ok := d.Message(c); ok {
+			d.Waiting = string(m.Role) != "assistant"
+			d.AddItems(&d.RequestRecord, m)
 		}
 	}
 }
@@ -139,20 +83,15 @@ func (d *Record) read(c *jsonscan.Cursor, outer bool) {
 	for c.Member() {
 		switch string(c.Key()) {
 		case "messages":
-			if d.found {
+			if d.Found {
 				b.Anomaly(build.CodeKeyDuplicate, 1)
-				b.Restart()
-				d.items, d.system = d.items[:0], d.system[:0]
+				d.Restart()
 			}
 			d.list(c)
-			d.found = true
+			d.Found = true
 		case "system":
-			if text := build.ReadContent(c); text.IsEmpty() {
-				continue
-			} else if d.asItems {
-				d.system = append(d.system, build.Item{Kind: build.ItemSystem, Value: text})
-			} else {
-				b.Message(trace.RoleSystem, text)
+			if text := build.ReadContent(c); !text.IsEmpty() {
+				d.Items = slices.Insert(d.Items, 0, build.Item{Kind: build.ItemSystem, Value: text})
 			}
 		case "tools":
 			if tools := b.ReadTools(c); len(tools) > 0 {
@@ -162,17 +101,17 @@ func (d *Record) read(c *jsonscan.Cursor, outer bool) {
 			d.Model, _ = c.Text()
 		case "id":
 			if outer {
-				b.Trajectory.ID = b.ReadID(c)
+				d.ID = b.ReadID(c)
 			}
 		case "request", "body", "request_body":
 			if outer {
 				b.Nested(c, d.streamed, func(c *jsonscan.Cursor) { d.read(c, false) })
-				d.asked = true
+				d.Asked = true
 			}
 		case "response", "response_body":
 			switch {
 			case !outer:
-			case d.asked:
+			case d.Asked:
 				b.Nested(c, d.streamed, d.Response)
 			default:
 				d.answer = c.Raw()
@@ -210,13 +149,9 @@ func (d *Record) Response(c *jsonscan.Cursor) {
 	if !ok || string(m.Role) != "assistant" {
 		return
 	}
-	d.found, d.answered = true, true
-	if d.asItems {
-		d.said, d.told = d.Items(m), build.Response{Usage: m.Usage}
-	} else {
-		d.AddTurn(m)
-	}
-	d.Builder.Trajectory.ID = d.Builder.Text(m.ID)
+	d.Found, d.Answered, d.Answer = true, true, len(d.Items)
+	d.AddItems(&d.RequestRecord, m)
+	d.ID = d.Builder.Text(m.ID)
 	if len(m.Model) > 0 {
 		d.Model = m.Model
 	}
@@ -237,7 +172,7 @@ func detectAnthropic(h trace.Head) trace.Match {
 			return trace.Match{Whole: whole}
 		case s.blocks:
 			m := trace.Match{OK: true, Whole: whole}
-			if repeats, sure := build.HeadRepeats(h, readAnthropicRequest); !whole {
+			if repeats, sure := read.Repeats(h); !whole {
 				m.Log, m.Unsure = repeats, !repeats && !sure
 			}
 			return m

@@ -33,14 +33,28 @@ import (
 // requests; of others the beginning of the file has to show that they repeat one
 // another and end with what the model is to answer.
 var Chat = trace.Format{
-	Name:   "openai-chat",
-	Doc:    "OpenAI chat messages: requests, fine-tuning lines, bare lists of messages, and logs of requests with responses.",
-	Spec:   "https://platform.openai.com/docs/api-reference/chat",
-	Detect: detectOpenAIChat,
-	Decode: decodeOpenAIChat,
-	Assemble: func(_ string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
-		return build.AssembleRequests(parts, readChatRequest, decodeWholeChat)
-	},
+	Name:     "openai-chat",
+	Doc:      "OpenAI chat messages: requests, fine-tuning lines, bare lists of messages, and logs of requests with responses.",
+	Spec:     "https://platform.openai.com/docs/api-reference/chat",
+	Detect:   detectOpenAIChat,
+	Decode:   readChat.Decode,
+	Assemble: readChat.Assemble,
+}
+
+// readChat reads a record.
+var readChat build.RequestReader = func(b *build.Builder, c *jsonscan.Cursor) *build.RequestRecord {
+	d := NewChat(b)
+	if d.Messages(c) {
+		d.Found = true
+	} else {
+		d.record(c, true)
+	}
+	return &d.RequestRecord
+}
+
+// NewChat returns a record that counts what is odd in a builder.
+func NewChat(b *build.Builder) *ChatRecord {
+	return &ChatRecord{Chat: message.Chat{RequestRecord: build.NewRequest(b)}}
 }
 
 // The members of a record that are read.
@@ -52,51 +66,10 @@ const (
 	chatResponse
 )
 
-func decodeOpenAIChat(r trace.Record) ([]trace.Fragment, error) {
-	d, fragments, err := decodeChatRecord(r)
-	if err != nil {
-		return fragments, err
-	}
-	return build.RequestFragments(r, fragments, d.answered && d.asked, d.Waiting), nil
-}
-
-// decodeWholeChat decodes a record that is a trajectory of its own.
-func decodeWholeChat(r trace.Record) ([]trace.Fragment, error) {
-	_, fragments, err := decodeChatRecord(r)
-	return fragments, err
-}
-
-func decodeChatRecord(r trace.Record) (*ChatRecord, []trace.Fragment, error) {
-	b := build.NewRecord(r)
-	d := &ChatRecord{Chat: message.Chat{Builder: b}}
-	c := jsonscan.New(r.Data)
-	if !d.Messages(&c) {
-		d.record(&c, true)
-	} else {
-		d.found = true
-	}
-	if d.Model != nil {
-		b.Trajectory.Model = b.Text(d.Model)
-	}
-	shape := ""
-	if !d.found {
-		shape = `this record has no list of messages "messages"`
-	}
-	fragments, err := b.FinishRecord(r, &c, shape)
-	return d, fragments, err
-}
-
 // ChatRecord reads the record around the messages.
 type ChatRecord struct {
 	message.Chat
-	found    bool      // there were messages
-	asked    bool      // in a request
-	answered bool      // by a response
-	Model    []byte    // the model, of the answer if it has one
-	answer   trace.Raw // a response that stands before its request
-
-	answerAt int // item that the answer begins with, of requests as items
-	told     build.Response
+	answer trace.Raw // a response that stands before its request
 }
 
 // record reads a request; outer says that it may instead be a log entry that has
@@ -105,16 +78,16 @@ func (d *ChatRecord) record(c *jsonscan.Cursor, outer bool) {
 	if !c.Object() {
 		return
 	}
-	b := d.Builder
+	b := d.Odd
 	var seen build.Members
 	var model []byte
 	for c.Member() {
 		switch string(c.Key()) {
 		case "messages":
 			if seen.Note(b, chatMessages) {
-				d.restart()
+				d.Restart()
 			}
-			d.found = d.Messages(c) || d.found
+			d.Found = d.Messages(c) || d.Found
 		case "tools", "functions":
 			if tools := b.ReadTools(c); len(tools) > 0 {
 				seen.Note(b, chatTools)
@@ -124,15 +97,15 @@ func (d *ChatRecord) record(c *jsonscan.Cursor, outer bool) {
 			seen.Note(b, chatModel)
 			model, _ = c.Text()
 		case "body":
-			if !outer && !d.found {
+			if !outer && !d.Found {
 				d.record(c, false)
 			}
 		case "request", "request_body":
 			if outer {
 				if seen.Note(b, chatRequest) {
-					d.restart()
+					d.Restart()
 				}
-				d.asked = true
+				d.Asked = true
 				b.Nested(c, d.streamed, func(c *jsonscan.Cursor) { d.record(c, false) })
 			}
 		case "response", "response_body":
@@ -157,12 +130,6 @@ func (d *ChatRecord) record(c *jsonscan.Cursor, outer bool) {
 	}
 }
 
-// restart forgets what was read of a member that an object has twice.
-func (d *ChatRecord) restart() {
-	d.Builder.Restart()
-	d.Items, d.answerAt = d.Items[:0], -1
-}
-
 // streamed joins a text that is a stream to the response that it is.
 func (d *ChatRecord) streamed(text []byte) []byte {
 	if !sse.IsStream(text) {
@@ -181,23 +148,23 @@ func (d *ChatRecord) streamed(text []byte) []byte {
 	}
 	s := all[0]
 	if s.Cut() && !done {
-		d.Builder.Anomaly(build.CodeResponseCut, 1)
-		d.Builder.Anomaly(build.CodeCallBroken, s.DropBroken())
+		d.Odd.Anomaly(build.CodeResponseCut, 1)
+		d.Odd.Anomaly(build.CodeCallBroken, s.DropBroken())
 	}
-	d.Builder.Anomaly(build.CodeChoiceIgnored, int(s.Ignored)+len(all)-1)
+	d.Odd.Anomaly(build.CodeChoiceIgnored, int(s.Ignored)+len(all)-1)
 	return s.Append(nil, true)
 }
 
 // Response reads the answer to a request: its first choice is the last turn.
 func (d *ChatRecord) Response(c *jsonscan.Cursor) {
-	b := d.Builder
+	b := d.Odd
 	var usage trace.Usage
 	var created time.Time
-	turn := -1
+	answered := false
 	for ok := c.Object(); ok && c.Member(); {
 		switch string(c.Key()) {
 		case "id":
-			b.Trajectory.ID = b.ReadID(c)
+			d.ID = b.ReadID(c)
 		case "model":
 			if text, ok := c.Text(); ok {
 				d.Model = text
@@ -209,65 +176,34 @@ func (d *ChatRecord) Response(c *jsonscan.Cursor) {
 		case "usage":
 			usage = build.UsageChat.Read(c)
 		case "choices":
-			if i := d.choices(c); i >= 0 {
-				turn = i
-			}
+			answered = d.choices(c) || answered
 		case "body":
 			d.Response(c)
 		}
 	}
-	if turn >= 0 {
-		d.found = true
-		d.answered = true
-		if !d.AsItems {
-			b.Trajectory.Turns[turn].Usage, b.Trajectory.Turns[turn].End = usage, created
-		} else {
-			d.told.Usage, d.told.End = usage, created
-		}
+	if answered {
+		d.Found, d.Answered = true, true
+		told := &d.Turns[len(d.Turns)-1]
+		told.Usage, told.End = usage, created
 	}
 }
 
-// choices adds the first of several answers and returns the index of its turn,
-// -1 if there is none.
-func (d *ChatRecord) choices(c *jsonscan.Cursor) int {
-	turn := -1
+// choices adds the first of several answers. It returns false if there is none.
+func (d *ChatRecord) choices(c *jsonscan.Cursor) (answered bool) {
 	for ok := c.Array(); ok && c.Element(); {
-		if turn >= 0 {
-			d.Builder.Anomaly(build.CodeChoiceIgnored, 1)
+		if answered {
+			d.Odd.Anomaly(build.CodeChoiceIgnored, 1)
 			continue
 		}
 		for ok := c.Object(); ok && c.Member(); {
 			if string(c.Key()) != "message" {
 				continue
 			}
-			if m, ok := d.Message(c); ok && turn < 0 {
-				if turn = len(d.Builder.Trajectory.Turns); d.AsItems {
-					d.answerAt = len(d.Items)
-				}
+			if m, ok := d.Message(c); ok && !answered {
+				answered, d.Answer = true, len(d.Items)
 				d.Add(message.ChatMessage{Role: []byte("assistant"), Content: m.Content, Refusal: m.Refusal, Thought: m.Thought})
 			}
 		}
 	}
-	return turn
-}
-
-// readChatRequest reads a record of a log.
-func readChatRequest(data []byte) *build.RequestRecord {
-	d := ChatRecord{Chat: message.Chat{Builder: build.New(0), AsItems: true}, answerAt: -1}
-	c := jsonscan.New(data)
-	if !d.Messages(&c) {
-		d.record(&c, true)
-	}
-	if c.End() == nil {
-		d.Builder.Anomaly(build.CodeLoneSurrogate, c.LoneSurrogates())
-	}
-	r := &build.RequestRecord{
-		Items: d.Items, Answer: len(d.Items), Answered: d.answerAt >= 0,
-		Response: d.told, Model: d.Model, Tools: d.Builder.Trajectory.Tools, Anomalies: d.Builder,
-	}
-	if r.Answered {
-		r.Answer = d.answerAt
-		r.ID, r.Response.Model = []byte(d.Builder.Trajectory.ID), string(d.Model)
-	}
-	return r
+	return answered
 }

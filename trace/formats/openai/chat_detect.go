@@ -5,7 +5,6 @@ import (
 
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
-	"github.com/awo-dev/awo/trace/formats/internal/build"
 	"github.com/awo-dev/awo/trace/formats/internal/message"
 )
 
@@ -37,7 +36,7 @@ func detectOpenAIChat(h trace.Head) trace.Match {
 		m.Lacks = "the messages have no role and content"
 	default:
 		m.OK = true
-		if repeats, sure := build.HeadRepeats(h, readChatRequest); !m.Whole {
+		if repeats, sure := readChat.Repeats(h); !m.Whole {
 			m.Log, m.Unsure = repeats, !repeats && !sure
 		}
 	}

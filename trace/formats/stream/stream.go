@@ -13,7 +13,6 @@ import (
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/anthropic"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
-	"github.com/awo-dev/awo/trace/formats/internal/message"
 	"github.com/awo-dev/awo/trace/formats/internal/sse"
 	"github.com/awo-dev/awo/trace/formats/openai"
 )
@@ -147,39 +146,42 @@ func assembleEventStream(key string, parts []trace.Fragment) ([]*trace.Trajector
 		return out, err
 	}
 	b := build.New(0)
-	id, model := "", []byte(nil)
+	var responses [][]byte
+	var record *build.RequestRecord
+	var read func(*jsonscan.Cursor)
 	if string(family) == "chat" {
-		d := openai.ChatRecord{Chat: message.Chat{Builder: b}}
+		d := openai.NewChat(b)
+		record, read = &d.RequestRecord, d.Response
 		var all []*sse.Chat
 		for i := range parts {
 			all = sse.AddChunk(all, parts[i].Data)
 		}
-		for i, s := range all {
+		for _, s := range all {
 			if s.Cut() {
 				b.Anomaly(build.CodeResponseCut, 1)
 			}
 			b.Anomaly(build.CodeCallBroken, s.DropBroken())
 			b.Anomaly(build.CodeChoiceIgnored, int(s.Ignored))
-			c := jsonscan.New(s.Append(nil, true))
-			d.Response(&c)
-			b.Anomaly(build.CodeLoneSurrogate, c.LoneSurrogates())
-			if i == 0 {
-				id, model = b.Trajectory.ID, d.Model
-			}
+			responses = append(responses, s.Append(nil, true))
 		}
-		d.Model = model
 	} else {
-		d := anthropic.Record{Anthropic: message.Anthropic{Builder: b}}
+		d := anthropic.NewRecord(b)
+		record, read = &d.RequestRecord, d.Response
 		for i := range parts {
-			c := jsonscan.New(parts[i].Data)
-			d.Response(&c)
-			b.Anomaly(build.CodeLoneSurrogate, c.LoneSurrogates())
 			sse.CountCut(b, parts[i].Data)
-			if i == 0 {
-				id, model = b.Trajectory.ID, d.Model
-			}
+			responses = append(responses, parts[i].Data)
 		}
 	}
+	id, model := "", []byte(nil)
+	for i, response := range responses {
+		c := jsonscan.New(response)
+		read(&c)
+		b.Anomaly(build.CodeLoneSurrogate, c.LoneSurrogates())
+		if i == 0 {
+			id, model = record.ID, record.Model
+		}
+	}
+	record.AddTo(b)
 	t := b.Finish()
 	t.ID, t.Model = id, b.Text(model)
 	if t.ID == "" {

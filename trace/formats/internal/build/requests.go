@@ -17,20 +17,99 @@ import (
 // the file shows that they repeat one another. Elsewhere a record is a trajectory
 // of its own: two runs of a task begin alike too.
 
-// RequestRecord is a record of a log with what is read of it.
+// RequestRecord is a record with messages: a request, one with its response, or messages
+// alone. What is read of it becomes a trajectory, or part of one.
 type RequestRecord struct {
-	Items     []Item // those of the answer behind the others
-	Answer    int    // where the answer begins
-	Answered  bool
-	Response  Response
-	ID        []byte // of the response
-	Model     []byte
-	Tools     []trace.ToolDef
-	Anomalies *Builder // of the record itself
+	Items    []Item     // those of the answer behind the others
+	Turns    []Response // what is known of each response of the model among them
+	Answer   int        // where the answer begins
+	Answered bool
+	Asked    bool // the request was read
+	Waiting  bool // the last message was not the model's
+	Found    bool // there were messages, or a response
+	ID       string
+	Model    []byte // of the answer if it has one
+	Odd      *Builder
 }
 
-// requestReader reads a record of a log.
-type requestReader func(data []byte) *RequestRecord
+// NewRequest returns an empty record that counts what is odd in a builder.
+func NewRequest(b *Builder) RequestRecord {
+	r := RequestRecord{Odd: b}
+	if b.Memo != nil {
+		room, _ := b.Memo.Room.([]Item)
+		r.Items = room[:0]
+	}
+	return r
+}
+
+// release keeps the memory of the items for the next record.
+func (r *RequestRecord) release() {
+	if memo := r.Odd.Memo; memo != nil {
+		clear(r.Items)
+		if kept, _ := memo.Room.([]Item); cap(r.Items) > cap(kept) && cap(r.Items) <= maxKeptItems {
+			memo.Room = r.Items[:0]
+		}
+	}
+}
+
+// maxKeptItems is for how many items memory is kept.
+const maxKeptItems = 1 << 12
+
+// Restart forgets what was read of a member that an object has twice.
+func (r *RequestRecord) Restart() { r.Items, r.Turns = r.Items[:0], r.Turns[:0] }
+
+// AddTo adds what the record holds to a trajectory.
+func (r *RequestRecord) AddTo(b *Builder) {
+	first := len(b.Trajectory.Turns)
+	b.Add(r.Items)
+	for i := range r.Turns {
+		told := &r.Turns[i]
+		turn := &b.Trajectory.Turns[first+i]
+		turn.Usage, turn.Model, turn.End = told.Usage, told.Model, told.End
+	}
+}
+
+// RequestReader reads a record, as a format of an interface does.
+type RequestReader func(b *Builder, c *jsonscan.Cursor) *RequestRecord
+
+// whole reads a record as a trajectory of its own.
+func (read RequestReader) whole(r trace.Record) (*RequestRecord, []trace.Fragment, error) {
+	b := NewRecord(r)
+	c := jsonscan.New(r.Data)
+	q := read(b, &c)
+	q.AddTo(b)
+	b.Trajectory.ID, b.Trajectory.Model = q.ID, b.Text(q.Model)
+	ClearTurnModels(b.Trajectory)
+	shape := ""
+	if !q.Found {
+		shape = `this record has no list of messages "messages"`
+	}
+	fragments, err := b.FinishRecord(r, &c, shape)
+	q.release()
+	return q, fragments, err
+}
+
+// part reads a record as part of a log.
+func (read RequestReader) part(data []byte) *RequestRecord {
+	c := jsonscan.New(data)
+	q := read(New(0), &c)
+	if c.End() == nil {
+		q.Odd.Anomaly(CodeLoneSurrogate, c.LoneSurrogates())
+	}
+	if !q.Answered {
+		q.Answer = len(q.Items)
+	}
+	return q
+}
+
+// response returns what is known of the answer.
+func (r *RequestRecord) response() (told Response) {
+	if n := len(r.Turns); r.Answered && n > 0 {
+		told = r.Turns[n-1]
+		told.Model = string(r.Model)
+	}
+	return told
+}
 
 // firstWords returns what the user said first, which all requests of a
 // conversation have in common.
@@ -43,20 +122,24 @@ func firstWords(t *trace.Trajectory) (text []byte, ok bool) {
 	return nil, false
 }
 
-// RequestFragments returns a record of a log as a fragment that is joined with
-// those of its conversation, and other records as they are. paired says that the
-// record is a request with its response, waiting that it asks for one.
-func RequestFragments(r trace.Record, fragments []trace.Fragment, paired, waiting bool) []trace.Fragment {
-	if len(fragments) == 1 && r.Log && !paired && !waiting {
+// Decode returns a record of a log as a fragment that is joined with those of its
+// conversation, and other records as they are.
+func (read RequestReader) Decode(r trace.Record) ([]trace.Fragment, error) {
+	q, fragments, err := read.whole(r)
+	if err != nil {
+		return fragments, err
+	}
+	paired := q.Asked && q.Answered
+	if len(fragments) == 1 && r.Log && !paired && !q.Waiting {
 		// Two runs of which one is how the other begins look the same.
 		fragments[0].Trajectory.Anomalies.AddN(CodeRequestApart, 1)
 	}
-	if len(fragments) != 1 || !paired && (!waiting || !r.Log) {
-		return fragments
+	if len(fragments) != 1 || !paired && (!q.Waiting || !r.Log) {
+		return fragments, nil
 	}
 	words, ok := firstWords(fragments[0].Trajectory)
 	if !ok {
-		return fragments
+		return fragments, nil
 	}
 	// A log is a file, or a folder with a file for each request.
 	scope := r.File
@@ -67,7 +150,7 @@ func RequestFragments(r trace.Record, fragments []trace.Fragment, paired, waitin
 	name := r.Name()
 	data := strconv.AppendInt(nil, int64(len(name)), 10)
 	data = append(append(append(data, ' '), name...), r.Data...)
-	return []trace.Fragment{{Key: scope + "#" + hex.EncodeToString(sum[:8]), Data: data, Pos: r.Pos()}}
+	return []trace.Fragment{{Key: scope + "#" + hex.EncodeToString(sum[:8]), Data: data, Pos: r.Pos()}}, nil
 }
 
 // requestPart returns the name of a record and the record itself.
@@ -133,29 +216,28 @@ func repeatsOthers(records []*RequestRecord) bool {
 	return false
 }
 
-// HeadRepeats reports whether the first records of a file are requests that repeat
+// Repeats reports whether the first records of a file are requests that repeat
 // one another; sure is false if too few are seen to tell.
-func HeadRepeats(h trace.Head, read requestReader) (repeats, sure bool) {
+func (read RequestReader) Repeats(h trace.Head) (repeats, sure bool) {
 	var records []*RequestRecord
 	for _, r := range h.Records {
 		if !r.Truncated {
-			records = append(records, read(r.Raw))
+			records = append(records, read.part(r.Raw))
 		}
 	}
 	return repeatsOthers(records), len(records) >= 3 || len(h.Records) == len(records)
 }
 
-// AssembleRequests joins the records of a log that begin alike. whole decodes a
-// record that is a trajectory of its own.
-func AssembleRequests(parts []trace.Fragment, read requestReader, whole func(trace.Record) ([]trace.Fragment, error)) ([]*trace.Trajectory, error) {
+// Assemble joins the records of a log that begin alike.
+func (read RequestReader) Assemble(_ string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
 	records := make([]*RequestRecord, len(parts))
 	names := make([]string, len(parts))
 	for i := range parts {
 		name, data := requestPart(parts[i].Data)
-		records[i], names[i] = read(data), name
+		records[i], names[i] = read.part(data), name
 	}
 	if !repeatsOthers(records) {
-		return wholeRequests(parts, whole)
+		return read.each(parts)
 	}
 	// A file for each request need not be named in the order of the requests.
 	order := make([]int, len(parts))
@@ -167,25 +249,25 @@ func AssembleRequests(parts []trace.Fragment, read requestReader, whole func(tra
 	latest := map[*Transcript]int{} // the record that is longest
 	for _, i := range order {
 		r := records[i]
-		t, _ := s.Add(ItemHash{}, r.Items, r.Answer, r.Answered, r.Response)
+		t, _ := s.Add(ItemHash{}, r.Items, r.Answer, r.Answered, r.response())
 		tr := t.Builder.Trajectory
 		if last, ok := latest[t]; !ok {
-			tr.Source, tr.ID = parts[i].Pos, cmp.Or(string(r.ID), names[i])
+			tr.Source, tr.ID = parts[i].Pos, cmp.Or(r.ID, names[i])
 			latest[t] = i
 		} else if len(r.Items) >= len(records[last].Items) {
 			latest[t] = i
 		}
-		if len(r.Tools) > 0 && len(tr.Tools) == 0 {
-			tr.Tools = r.Tools
+		if len(tr.Tools) == 0 {
+			tr.Tools = r.Odd.Trajectory.Tools
 		}
 		if tr.Model == "" {
-			tr.Model = cmp.Or(r.Response.Model, string(r.Model))
+			tr.Model = string(r.Model)
 		}
 	}
 	out := s.Finish()
 	for i, t := range s.All {
 		// The longest record holds what is odd about those before it.
-		for code, n := range records[latest[t]].Anomalies.Trajectory.Anomalies.ByCode {
+		for code, n := range records[latest[t]].Odd.Trajectory.Anomalies.ByCode {
 			out[i].Anomalies.AddN(code, n)
 		}
 	}
@@ -193,12 +275,12 @@ func AssembleRequests(parts []trace.Fragment, read requestReader, whole func(tra
 	return out, nil
 }
 
-// wholeRequests reads records that begin alike and are no log of one conversation.
-func wholeRequests(parts []trace.Fragment, whole func(trace.Record) ([]trace.Fragment, error)) (out []*trace.Trajectory, err error) {
+// each reads records that begin alike and are no log of one conversation.
+func (read RequestReader) each(parts []trace.Fragment) (out []*trace.Trajectory, err error) {
 	for i := range parts {
 		name, data := requestPart(parts[i].Data)
 		pos := parts[i].Pos
-		fragments, problem := whole(trace.Record{Data: data, File: pos.File, Line: pos.Line, Col: pos.Col})
+		_, fragments, problem := read.whole(trace.Record{Data: data, File: pos.File, Line: pos.Line, Col: pos.Col})
 		if problem != nil && err == nil {
 			err = problem
 		}

@@ -148,26 +148,6 @@ func isErrorContent(content trace.Raw) bool {
 	return false
 }
 
-// Add adds a message to the trajectory.
-func (d *Anthropic) Add(m AnthropicMessage) {
-	switch string(m.Role) {
-	case "user":
-		// The results of the last turn stand before what the user says next.
-		d.AddBlocks()
-		if !m.Text.IsEmpty() {
-			d.Builder.Message(trace.RoleUser, m.Text)
-		}
-	case "assistant":
-		d.AddTurn(m)
-	case "system", "developer":
-		d.Builder.Message(trace.RoleSystem, m.Text)
-	case "":
-		d.Builder.Anomaly(build.CodeMessageShape, 1)
-	default:
-		d.Builder.Unread(build.CodeMessageRole, "role", m.Role)
-	}
-}
-
 // AddTurn adds a response of the model.
 func (d *Anthropic) AddTurn(m AnthropicMessage) *trace.Turn {
 	turn := d.Builder.Turn()
@@ -211,37 +191,35 @@ func (d *Anthropic) AddBlocks() {
 	}
 }
 
-// Items returns what a message says. Results inside the model's own
-// message are those of tools of the interface itself.
-func (d *Anthropic) Items(m AnthropicMessage) (items []build.Item) {
+// AddItems adds what a message says to a record. Results inside the model's own message are
+// those of tools of the interface itself.
+func (d *Anthropic) AddItems(r *build.RequestRecord, m AnthropicMessage) {
 	switch string(m.Role) {
 	case "user":
-		for _, it := range d.Blocks {
-			if it.Kind == build.ItemResult {
-				items = append(items, it)
-			}
-		}
+		// The results of the last turn stand before what the user says next.
+		r.Items = append(r.Items, d.Blocks...)
 		if !m.Text.IsEmpty() {
-			items = append(items, build.Item{Kind: build.ItemUser, Value: m.Text})
+			r.Items = append(r.Items, build.Item{Kind: build.ItemUser, Value: m.Text})
 		}
 	case "assistant":
-		items = append(items, build.Item{Kind: build.ItemText, Value: m.Text.OrAbsent(), Opens: true})
+		start := len(r.Items)
+		r.Items = append(r.Items, build.Item{Kind: build.ItemText, Value: m.Text.OrAbsent(), Opens: true})
 		if !m.thought.IsZero() {
-			items = append(items, build.Item{Kind: build.ItemThought, Value: m.thought})
+			r.Items = append(r.Items, build.Item{Kind: build.ItemThought, Value: m.thought})
 		}
 		for _, it := range d.Blocks {
-			if it.Kind == build.ItemCall || !answered(items, &it) {
-				items = append(items, it)
+			if it.Kind == build.ItemCall || !answered(r.Items[start:], &it) {
+				r.Items = append(r.Items, it)
 			}
 		}
+		r.Turns = append(r.Turns, build.Response{Usage: m.Usage, Model: string(m.Model)})
 	case "system", "developer":
-		items = append(items, build.Item{Kind: build.ItemSystem, Value: m.Text})
+		r.Items = append(r.Items, build.Item{Kind: build.ItemSystem, Value: m.Text})
 	case "":
 		d.Builder.Anomaly(build.CodeMessageShape, 1)
 	default:
 		d.Builder.Unread(build.CodeMessageRole, "role", m.Role)
 	}
-	return items
 }
 
 // answered gives the call among items that a result answers the result; false if there is

@@ -16,23 +16,10 @@ import (
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 )
 
-// Chat reads messages as OpenAI's chat completions have them.
+// Chat reads messages as OpenAI's chat completions have them, and keeps what they say.
 type Chat struct {
-	Builder *build.Builder
-	Calls   []ChatCall // of the current message
-	Waiting bool       // the last message was not the model's
-
-	AsItems bool // messages become items, and not part of a trajectory
-	Items   []build.Item
-}
-
-// ChatCall is a tool call before it is known whose it is.
-type ChatCall struct {
-	ID, Name []byte
-	Args     trace.Raw
-	Result   trace.Raw
-	user     bool // asked for by a simulated user
-	free     bool // the arguments are a text
+	build.RequestRecord
+	calls []build.Item // of the current message
 }
 
 // ChatMessage is a message with the members that are read.
@@ -44,8 +31,8 @@ type ChatMessage struct {
 	failure            trace.Raw
 }
 
-// Messages passes over an array of messages and adds them to the trajectory. It
-// returns false if there is none.
+// Messages passes over an array of messages and adds them. It returns false if there is
+// none.
 func (d *Chat) Messages(c *jsonscan.Cursor) bool {
 	if !c.Array() {
 		return false
@@ -72,9 +59,9 @@ const (
 
 // Message reads a message. It returns false if there is none.
 func (d *Chat) Message(c *jsonscan.Cursor) (m ChatMessage, ok bool) {
-	d.Calls = d.Calls[:0]
+	d.calls = d.calls[:0]
 	if !c.Object() {
-		d.Builder.Anomaly(build.CodeMessageShape, 1)
+		d.Odd.Anomaly(build.CodeMessageShape, 1)
 		return m, false
 	}
 	var seen build.Members
@@ -82,29 +69,29 @@ func (d *Chat) Message(c *jsonscan.Cursor) (m ChatMessage, ok bool) {
 	for c.Member() {
 		switch string(c.Key()) {
 		case "role":
-			seen.Note(d.Builder, ChatRole)
+			seen.Note(d.Odd, ChatRole)
 			m.Role, _ = c.Text()
 		case "name":
-			seen.Note(d.Builder, ChatName)
+			seen.Note(d.Odd, ChatName)
 			m.Name, _ = c.Text()
 		case "tool_call_id":
-			seen.Note(d.Builder, ChatCallID)
+			seen.Note(d.Odd, ChatCallID)
 			m.CallID, _ = c.Text()
 		case "content":
-			seen.Note(d.Builder, ChatContent)
+			seen.Note(d.Odd, ChatContent)
 			m.Content = build.ReadContent(c)
 		case "refusal":
-			seen.Note(d.Builder, chatRefusal)
+			seen.Note(d.Odd, chatRefusal)
 			m.Refusal = build.ReadContent(c)
 		case "reasoning_content", "reasoning":
-			if thought := build.ReadContent(c); !thought.IsEmpty() && !seen.Note(d.Builder, chatThought) {
+			if thought := build.ReadContent(c); !thought.IsEmpty() && !seen.Note(d.Odd, chatThought) {
 				m.Thought = thought
 			}
 		case "tool_calls":
-			if seen.Note(d.Builder, ChatCalls) {
-				d.Calls = d.Calls[:0]
+			if seen.Note(d.Odd, ChatCalls) {
+				d.calls = d.calls[:0]
 			}
-			d.calls(c)
+			d.readCalls(c)
 		case "error":
 			if m.failure = build.ReadRaw(c); m.failure.Form != trace.FormNone && string(m.failure.Data) != "false" && !m.failure.IsEmpty() {
 				m.ended = trace.StatusFailed
@@ -116,134 +103,126 @@ func (d *Chat) Message(c *jsonscan.Cursor) (m ChatMessage, ok bool) {
 				m.ended = build.StatusOf(!failed)
 			}
 		case "function_call":
-			seen.Note(d.Builder, chatFunctionCall)
+			seen.Note(d.Odd, chatFunctionCall)
 			if c.Object() {
-				d.Calls = append(d.Calls, ChatCall{})
-				d.function(c, &d.Calls[len(d.Calls)-1])
+				d.calls = append(d.calls, build.Item{Kind: build.ItemCall})
+				readFunction(c, &d.calls[len(d.calls)-1])
 			}
 		default:
 			unread += callsUnder(c)
 		}
 	}
-	if string(m.Role) == "assistant" && len(d.Calls) == 0 {
+	if string(m.Role) == "assistant" && len(d.calls) == 0 {
 		if unread == 0 && WritesCalls(m.Content.Data) {
 			unread = 1
 		}
-		d.Builder.Anomaly(build.CodeCallsUnread, unread)
+		d.Odd.Anomaly(build.CodeCallsUnread, unread)
 	}
 	return m, true
 }
 
-// calls reads tool_calls: a list, one call alone, or the text of either.
-func (d *Chat) calls(c *jsonscan.Cursor) {
+// readCalls reads tool_calls: a list, one call alone, or the text of either.
+func (d *Chat) readCalls(c *jsonscan.Cursor) {
 	switch c.Kind() {
 	case jsonscan.Array:
 		for ok := c.Array(); ok && c.Element(); {
-			d.Call(c)
+			d.call(c)
 		}
 	case jsonscan.Object:
-		d.Call(c)
+		d.call(c)
 	case jsonscan.String:
 		if text := build.InnerJSON(build.ReadRaw(c)); text != nil {
 			in := jsonscan.New(text)
-			d.calls(&in)
+			d.readCalls(&in)
 		}
 	}
 }
 
-// Call reads an element of tool_calls.
-func (d *Chat) Call(c *jsonscan.Cursor) {
+// call reads an element of tool_calls. Those of a simulated user are left out.
+func (d *Chat) call(c *jsonscan.Cursor) {
+	call := build.Item{Kind: build.ItemCall}
 	if name, ok := c.Text(); ok && len(name) > 0 { // its name is all that was kept
-		d.Calls = append(d.Calls, ChatCall{Name: name})
+		call.Tool = name
+		d.calls = append(d.calls, call)
 		return
 	}
 	if !c.Object() {
-		d.Builder.Anomaly(build.CodeMessageShape, 1)
+		d.Odd.Anomaly(build.CodeMessageShape, 1)
 		return
 	}
-	d.Calls = append(d.Calls, ChatCall{})
-	call := &d.Calls[len(d.Calls)-1]
+	byUser := false
 	for c.Member() {
 		switch string(c.Key()) {
 		case "id":
 			call.ID, _ = c.Text()
 		case "function", "custom":
 			if name, ok := c.Text(); ok { // {"function": "f", "args": {}}
-				call.Name = name
+				call.Tool = name
 			} else if c.Object() {
-				d.function(c, call)
+				readFunction(c, &call)
 			}
 		case "name", "tool", "tool_name", "toolName", "function_name":
 			if name, ok := c.Text(); ok {
-				call.Name = name
+				call.Tool = name
 			}
 		case "arguments", "args", "parameters", "params", "input", "tool_input":
-			if args := build.ReadArgs(c); call.Args.IsZero() {
-				call.Args = args
+			if args := build.ReadArgs(c); call.Value.IsZero() {
+				call.Value = args
 			}
 		case "output", "result": // of a log that keeps both in one
 			call.Result = build.ReadContent(c)
+			call.Answered = !call.Result.IsZero()
 		case "requestor":
 			who, _ := c.Text()
-			call.user = string(who) == "user"
+			byUser = string(who) == "user"
 		}
+	}
+	if !byUser {
+		d.calls = append(d.calls, call)
 	}
 }
 
-// function reads the members of what names the tool: a function with arguments,
+// readFunction reads the members of what names the tool: a function with arguments,
 // or a custom tool with free text.
-func (d *Chat) function(c *jsonscan.Cursor, call *ChatCall) {
+func readFunction(c *jsonscan.Cursor, call *build.Item) {
 	for c.Member() {
 		switch string(c.Key()) {
 		case "name":
-			call.Name, _ = c.Text()
+			call.Tool, _ = c.Text()
 		case "arguments":
-			call.Args = build.ReadArgs(c)
+			call.Value = build.ReadArgs(c)
 		case "input":
-			call.Args, call.free = build.ReadArgs(c), true
+			call.Value, call.Free = build.ReadArgs(c), true
 		}
 	}
 }
 
-// Add adds a message to the trajectory.
+// Add adds what a message says.
 func (d *Chat) Add(m ChatMessage) {
 	d.Waiting = string(m.Role) != "assistant"
-	d.Builder.Anomaly(build.CodeContentUnknown, unreadTexts(m.Content))
-	d.addItems(m)
-	if !d.AsItems {
-		d.Builder.Add(d.Items)
-		d.Items = d.Items[:0]
-	}
-}
-
-// addItems adds what a message says to the items.
-func (d *Chat) addItems(m ChatMessage) {
-	add := func(it build.Item) { d.Items = append(d.Items, it) }
+	d.Odd.Anomaly(build.CodeContentUnknown, unreadTexts(m.Content))
 	switch string(m.Role) {
 	case "user":
-		add(build.Item{Kind: build.ItemUser, Value: m.Content})
+		d.Items = append(d.Items, build.Item{Kind: build.ItemUser, Value: m.Content})
 	case "system", "developer":
-		add(build.Item{Kind: build.ItemSystem, Value: m.Content})
+		d.Items = append(d.Items, build.Item{Kind: build.ItemSystem, Value: m.Content})
 	case "tool", "function":
-		add(build.Item{Kind: build.ItemResult, ID: m.CallID, Tool: m.Name, Value: m.Content, Status: m.ended, Err: m.failure})
+		d.Items = append(d.Items, build.Item{Kind: build.ItemResult, ID: m.CallID, Tool: m.Name, Value: m.Content, Status: m.ended, Err: m.failure})
 	case "assistant":
 		text := m.Content.OrAbsent()
 		if text.IsZero() {
 			text = m.Refusal.OrAbsent()
 		}
-		add(build.Item{Kind: build.ItemText, Value: text, Opens: true})
+		d.Items = append(d.Items, build.Item{Kind: build.ItemText, Value: text, Opens: true})
 		if !m.Thought.IsEmpty() {
-			add(build.Item{Kind: build.ItemThought, Value: m.Thought})
+			d.Items = append(d.Items, build.Item{Kind: build.ItemThought, Value: m.Thought})
 		}
-		for i := range d.Calls {
-			if call := &d.Calls[i]; !call.user {
-				add(build.Item{Kind: build.ItemCall, ID: call.ID, Tool: call.Name, Value: call.Args, Free: call.free, Answered: !call.Result.IsZero(), Result: call.Result})
-			}
-		}
+		d.Items = append(d.Items, d.calls...)
+		d.Turns = append(d.Turns, build.Response{})
 	case "":
-		d.Builder.Anomaly(build.CodeMessageShape, 1)
+		d.Odd.Anomaly(build.CodeMessageShape, 1)
 	default:
-		d.Builder.Unread(build.CodeMessageRole, "role", m.Role)
+		d.Odd.Unread(build.CodeMessageRole, "role", m.Role)
 	}
 }
 
