@@ -135,7 +135,7 @@ func (d *Record) streamed(text []byte) []byte {
 			s.Add(payload)
 		}
 	}
-	joined := s.Append(nil)
+	joined := s.Text()
 	sse.CountCut(d.Builder, joined)
 	return joined
 }

@@ -152,7 +152,7 @@ func (d *ChatRecord) streamed(text []byte) []byte {
 		d.Odd.Anomaly(build.CodeCallBroken, s.DropBroken())
 	}
 	d.Odd.Anomaly(build.CodeChoiceIgnored, int(s.Ignored)+len(all)-1)
-	return s.Append(nil, true)
+	return s.Text(true)
 }
 
 // Response reads the answer to a request: its first choice is the last turn.

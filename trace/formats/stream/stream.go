@@ -81,13 +81,13 @@ func decodeEventStream(r trace.Record) ([]trace.Fragment, error) {
 		if s.Finish == nil && endsDone(r.Data) {
 			s.Finish = []byte(`"stop"`)
 		}
-		add("chat:"+r.File, s.Append(nil, false))
+		add("chat:"+r.File, s.Text(false))
 	}
-	if message != nil && (message.Message != nil || len(message.Blocks) > 0) {
-		add("messages:"+r.File, message.Append(nil))
+	if message != nil && message.Begun {
+		add("messages:"+r.File, message.Text())
 	}
 	if response != nil {
-		data := response.Append(nil)
+		data := response.Text()
 		key, _ := r.Shared.(string)
 		if key == "" {
 			key = openai.ResponsesKey(data, map[string]string{})
@@ -162,7 +162,7 @@ func assembleEventStream(key string, parts []trace.Fragment) ([]*trace.Trajector
 			}
 			b.Anomaly(build.CodeCallBroken, s.DropBroken())
 			b.Anomaly(build.CodeChoiceIgnored, int(s.Ignored))
-			responses = append(responses, s.Append(nil, true))
+			responses = append(responses, s.Text(true))
 		}
 	} else {
 		d := anthropic.NewRecord(b)

@@ -2,6 +2,7 @@ package sse
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
@@ -11,72 +12,46 @@ import (
 // Chat is a chat completion that is put together from its chunks. What it
 // writes as a chunk can be added to another again.
 type Chat struct {
-	id, model, created []byte // tokens
-	usage, Finish      []byte
-	some               bool // there was a choice
-	choice             int64
-	Ignored            int64 // further choices
-	text, refusal      streamText
-	thought            streamText
-	said               bool // there was text, empty or not
-	calls              []*streamCall
+	head    object // id, model, created and usage
+	Finish  []byte
+	some    bool // there was a choice
+	choice  int64
+	Ignored int64  // further choices
+	said    object // content, refusal and reasoning_content
+	calls   []streamCall
 }
 
 // streamCall is a call of a chat completion.
 type streamCall struct {
-	index    int64
-	id, name []byte // tokens
-	custom   bool
-	args     streamText
+	index  int64
+	call   object // its id, name and arguments
+	custom bool
 }
 
-// add adds a chunk, which has to be JSON.
-func (s *Chat) add(chunk []byte) {
-	c := jsonscan.New(chunk)
-	set := func(to *[]byte) {
-		if token := c.Token(); len(token) > 2 {
-			*to = token
+// add adds a chunk.
+func (s *Chat) add(o object) {
+	for _, name := range []string{"id", "model"} {
+		if token := o.token(name); len(token) > 2 {
+			s.head.set(name, token)
 		}
 	}
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "id":
-			set(&s.id)
-		case "model":
-			set(&s.model)
-		case "created":
-			if c.Kind() == jsonscan.Number {
-				s.created = c.Raw()
-			}
-		case "usage":
-			if c.Kind() == jsonscan.Object {
-				s.usage = c.Raw()
-			}
-		case "ignored":
-			n, _ := c.Int()
-			s.Ignored = max(s.Ignored, n)
-		case "choices":
-			for ok := c.Array(); ok && c.Element(); {
-				s.addChoice(c.Raw())
-			}
-		}
+	if created := o.get("created"); len(created) > 0 && created[0] <= '9' && created[0] >= '-' {
+		s.head.set("created", created)
+	}
+	if usage := o.get("usage"); build.IsKind(usage, '{') {
+		s.head.set("usage", usage)
+	}
+	s.Ignored = max(s.Ignored, o.number("ignored"))
+	c := jsonscan.New(o.get("choices"))
+	for ok := c.Array(); ok && c.Element(); {
+		s.addChoice(c.Raw())
 	}
 }
 
-func (s *Chat) addChoice(choice []byte) {
-	var index int64
-	var delta, finish []byte
-	c := jsonscan.New(choice)
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "index":
-			index, _ = c.Int()
-		case "delta", "message":
-			delta = c.Raw()
-		case "finish_reason":
-			finish = c.Token()
-		}
-	}
+func (s *Chat) addChoice(text []byte) {
+	var outer, inner room
+	choice := object(outer[:0]).read(text)
+	index := choice.number("index")
 	if !s.some {
 		s.some, s.choice = true, index
 	}
@@ -85,81 +60,69 @@ func (s *Chat) addChoice(choice []byte) {
 		s.Ignored = max(s.Ignored, max(index, -index)%(1<<20), 1)
 		return
 	}
-	if finish != nil {
+	if finish := choice.token("finish_reason"); finish != nil {
 		s.Finish = finish
 	}
-	c = jsonscan.New(delta)
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "content":
-			if token := c.Token(); token != nil {
-				s.said = true
-				s.text.add(token)
-			}
-		case "refusal":
-			s.refusal.add(c.Token())
-		case "reasoning_content", "reasoning":
-			s.thought.add(c.Token())
-		case "tool_calls":
-			for ok := c.Array(); ok && c.Element(); {
-				s.addCall(c.Raw())
-			}
-		case "function_call":
-			s.addCall(append(append([]byte(`{"index":0,"function":`), c.Raw()...), '}'))
-		}
+	delta := object(inner[:0]).read(choice.get("delta"))
+	if len(delta) == 0 {
+		delta = delta.read(choice.get("message"))
+	}
+	s.said.join("content", delta.token("content"))
+	s.said.join("refusal", delta.token("refusal"))
+	s.said.join("reasoning_content", delta.token("reasoning_content"))
+	s.said.join("reasoning_content", delta.token("reasoning"))
+	for _, call := range elements(delta.get("tool_calls")) {
+		s.addCall(readObject(call))
+	}
+	if function := delta.get("function_call"); function != nil {
+		s.addCall(object{{[]byte("index"), []byte{'0'}}, {[]byte("function"), function}})
 	}
 }
 
 // addCall adds a piece of a call. The first piece has the id and the name; some
 // servers repeat them, some leave the index out or give every call the same.
-func (s *Chat) addCall(piece []byte) {
+func (s *Chat) addCall(piece object) {
 	next := streamCall{index: -1}
-	c := jsonscan.New(piece)
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "index":
-			next.index, _ = c.Int()
-		case "id":
-			next.id = c.Token()
-		case "function", "custom":
-			next.custom = string(c.Key()) == "custom"
-			for ok := c.Object(); ok && c.Member(); {
-				switch string(c.Key()) {
-				case "name":
-					next.name = c.Token()
-				case "arguments", "input":
-					if token := c.Token(); token != nil {
-						next.args.add(token)
-					} else if c.Kind() == jsonscan.Object {
-						next.args.add(jsonscan.AppendQuoted(nil, c.Raw()))
-					}
-				}
-			}
+	if piece.get("index") != nil {
+		next.index = piece.number("index")
+	}
+	next.call.set("id", piece.token("id"))
+	inside := readObject(piece.get("function"))
+	if custom := piece.get("custom"); custom != nil {
+		next.custom, inside = true, readObject(custom)
+	}
+	next.call.set("name", inside.token("name"))
+	next.call.set("arguments", []byte(`""`))
+	for _, name := range []string{"arguments", "input"} {
+		if args := inside.get(name); build.IsKind(args, '{') {
+			next.call.join("arguments", jsonscan.AppendQuoted(nil, args))
+		} else {
+			next.call.join("arguments", inside.token(name))
 		}
 	}
 	call := s.callOf(&next)
 	if call == nil {
-		s.calls = append(s.calls, &next)
+		s.calls = append(s.calls, next)
 		return
 	}
-	if len(call.id) <= 2 {
-		call.id = next.id
-	}
-	if len(call.name) <= 2 {
-		call.name = next.name
+	for _, name := range []string{"id", "name"} {
+		if len(call.call.token(name)) <= 2 {
+			call.call.set(name, next.call.token(name))
+		}
 	}
 	call.custom = call.custom || next.custom
-	call.args = append(call.args, next.args...)
+	call.call.join("arguments", next.call.token("arguments"))
 }
 
 // callOf returns the call that a piece goes on with, nil if it begins one.
 func (s *Chat) callOf(piece *streamCall) *streamCall {
+	id := piece.call.token("id")
 	for i := len(s.calls) - 1; i >= 0; i-- {
-		call := s.calls[i]
+		call := &s.calls[i]
 		if piece.index >= 0 && call.index != piece.index {
 			continue
 		}
-		if len(piece.id) > 2 && len(call.id) > 2 && !bytes.Equal(piece.id, call.id) {
+		if known := call.call.token("id"); len(id) > 2 && len(known) > 2 && !bytes.Equal(id, known) {
 			return nil
 		}
 		return call
@@ -172,113 +135,82 @@ func (s *Chat) Cut() bool { return s.Finish == nil }
 
 // DropBroken forgets the calls of a stream that broke off whose arguments are not
 // complete, and returns how many: nobody has run them.
-func (s *Chat) DropBroken() (n int) {
+func (s *Chat) DropBroken() int {
 	if !s.Cut() {
 		return 0
 	}
-	kept := s.calls[:0]
-	for i, call := range s.calls {
-		if last := i == len(s.calls)-1; last && call.custom || !call.custom && call.args.value() == nil {
-			n++
-			continue
-		}
-		kept = append(kept, call)
+	n, last := len(s.calls), len(s.calls)-1
+	custom := last >= 0 && s.calls[last].custom
+	s.calls = slices.DeleteFunc(s.calls, func(c streamCall) bool { return !c.custom && c.call.value("arguments") == nil })
+	if custom {
+		s.calls = s.calls[:len(s.calls)-1]
 	}
-	s.calls = kept
-	return n
+	return n - len(s.calls)
 }
 
-// Append appends the completion as a chunk, or as the whole that the interface
-// gives without streaming.
-func (s *Chat) Append(dst []byte, whole bool) []byte {
-	object, said := `"chat.completion.chunk"`, "delta"
+// Text returns the completion as a chunk, or as the whole that the interface gives
+// without streaming.
+func (s *Chat) Text(whole bool) []byte {
+	kind, said := `"chat.completion.chunk"`, "delta"
 	if whole {
-		object, said = `"chat.completion"`, "message"
+		kind, said = `"chat.completion"`, "message"
 	}
-	dst = append(dst, '{')
-	dst = appendRaw(dst, "object", []byte(object))
-	dst = appendRaw(dst, "id", s.id)
-	dst = appendRaw(dst, "created", s.created)
-	dst = appendRaw(dst, "model", s.model)
-	if s.Ignored > 0 {
-		dst = appendRaw(dst, "ignored", strconv.AppendInt(nil, s.Ignored, 10))
-	}
-	dst = appendRaw(dst, "usage", s.usage)
-	if !s.some {
-		return append(dst, `,"choices":[]}`...)
-	}
-	dst = append(dst, `,"choices":[{"index":`...)
-	dst = strconv.AppendInt(dst, s.choice, 10)
-	dst = appendRaw(dst, "finish_reason", s.Finish)
-	dst = append(dst, `,"`+said+`":{"role":"assistant"`...)
-	if s.said {
-		dst = appendRaw(dst, "content", s.text.appendTo(nil))
-	}
-	if len(s.refusal) > 0 {
-		dst = appendRaw(dst, "refusal", s.refusal.appendTo(nil))
-	}
-	if len(s.thought) > 0 {
-		dst = appendRaw(dst, "reasoning_content", s.thought.appendTo(nil))
-	}
-	for i, call := range s.calls {
-		if i == 0 {
-			dst = append(dst, `,"tool_calls":[`...)
-		} else {
-			dst = append(dst, ',')
+	out := slices.Clone(s.head)
+	out.set("object", []byte(kind))
+	out.set("ignored", strconv.AppendInt(nil, s.Ignored, 10))
+	var choices []object
+	if s.some {
+		message := slices.Clone(s.said)
+		message.set("role", []byte(`"assistant"`))
+		var calls []object
+		for i := range s.calls {
+			c := &s.calls[i]
+			kind, args := "function", "arguments"
+			if c.custom {
+				kind, args = "custom", "input"
+			}
+			var call, inside object
+			call.set("index", strconv.AppendInt(nil, c.index, 10))
+			call.set("id", c.call.get("id"))
+			inside.set("name", c.call.get("name"))
+			inside.set(args, c.call.get("arguments"))
+			call.set(kind, inside.text())
+			calls = append(calls, call)
 		}
-		dst = call.append(dst)
+		if calls != nil {
+			message.set("tool_calls", list(calls))
+		}
+		var choice object
+		choice.set("index", strconv.AppendInt(nil, s.choice, 10))
+		choice.set(said, message.text())
+		choice.set("finish_reason", s.Finish)
+		choices = append(choices, choice)
 	}
-	if len(s.calls) > 0 {
-		dst = append(dst, ']')
-	}
-	return append(dst, "}}]}"...)
+	out.set("choices", list(choices))
+	return out.text()
 }
 
-func (c *streamCall) append(dst []byte) []byte {
-	dst = append(dst, '{')
-	dst = appendRaw(dst, "index", strconv.AppendInt(nil, c.index, 10))
-	dst = appendRaw(dst, "id", c.id)
-	kind, args := "function", "arguments"
-	if c.custom {
-		kind, args = "custom", "input"
-	}
-	dst = append(dst, `,"`+kind+`":{`...)
-	dst = appendRaw(dst, "name", c.name)
-	dst = appendRaw(dst, args, c.args.appendTo(nil))
-	return append(dst, "}}"...)
-}
-
-// AddChunk adds a chunk to the completion with its id, or begins one.
+// AddChunk adds a chunk, which has to be JSON, to the completion with its id, or begins
+// one.
 func AddChunk(all []*Chat, chunk []byte) []*Chat {
-	next := &Chat{}
-	next.add(chunk)
+	var outer room
+	o := object(outer[:0]).read(chunk)
+	id, some := o.token("id"), build.FirstElement(o.get("choices")) != nil
 	for i := len(all) - 1; i >= 0; i-- {
 		s := all[i]
-		if len(s.id) > 0 && len(next.id) > 0 && !bytes.Equal(s.id, next.id) {
+		if known := s.head.get("id"); known != nil && len(id) > 2 && !bytes.Equal(known, id) {
 			continue
 		}
-		if s.Finish != nil && next.some { // an id that is used again
+		if s.Finish != nil && some { // an id that is used again
 			break
 		}
-		s.add(chunk)
+		s.add(o)
 		return all
 	}
-	if !next.some && next.usage == nil { // such as notes about filters
+	if !some && !build.IsKind(o.get("usage"), '{') { // such as notes about filters
 		return all
 	}
+	next := &Chat{}
+	next.add(o)
 	return append(all, next)
-}
-
-// CountCut counts that a message broke off.
-func CountCut(b *build.Builder, message []byte) {
-	c := jsonscan.New(message)
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "cut":
-			b.Anomaly(build.CodeResponseCut, 1)
-		case "broken":
-			n, _ := c.Int()
-			b.Anomaly(build.CodeCallBroken, int(n))
-		}
-	}
 }
