@@ -1,10 +1,14 @@
 package cmd
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -127,6 +131,128 @@ func TestSessionsAsFiles(t *testing.T) {
 		}
 		if sessions != got.Figures.Sessions || tokens != got.Figures.Tokens {
 			t.Errorf("%d sessions with %d tokens, all %+v", sessions, tokens, got.Figures)
+		}
+	}
+}
+
+// TestSessionsCache: what was read before is not read again, and whether there is a cache changes
+// nothing that is printed.
+func TestSessionsCache(t *testing.T) {
+	home, files := homeOfAgents(t)
+	kept := filepath.Join(home, "kept")
+	for _, variable := range []string{"XDG_CACHE_HOME", "LocalAppData"} {
+		t.Setenv(variable, kept)
+	}
+	if runtime.GOOS == "darwin" {
+		kept = filepath.Join(home, "Library", "Caches")
+	}
+	kept = filepath.Join(kept, "awo")
+	say := func() string { return string(runLine(t, "sessions")) }
+	cold := func() string {
+		t.Helper()
+		if err := os.RemoveAll(kept); err != nil {
+			t.Fatal(err)
+		}
+		return say()
+	}
+	first := say()
+	if second := say(); second != first {
+		t.Errorf("the second time\n%s\nwant\n%s", second, first)
+	}
+	// Who reads a file again would see that it holds something else.
+	spoil := func(file string, later time.Duration) (undo func()) {
+		t.Helper()
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put := func(text []byte, at time.Time) {
+			if err := os.WriteFile(file, text, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(file, at, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put([]byte(strings.Repeat("\n", len(text))), info.ModTime().Add(later))
+		return func() { put(text, info.ModTime()) }
+	}
+	undo := spoil(files[0], 0)
+	if got := say(); got != first {
+		t.Error("a file that did not change was read again")
+	}
+	undo()
+	undo = spoil(files[0], time.Second)
+	if changed := say(); changed == first || changed != cold() {
+		t.Error("a file that changed was not read again")
+	}
+	undo()
+	if got := say(); got != first {
+		t.Error("a file that is as it was is not counted as it was")
+	}
+	// A session that goes on in another file belongs to what is kept of the first.
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := filepath.Join(filepath.Dir(files[0]), "s3.jsonl")
+	if err := os.WriteFile(more, append(text, strings.ReplaceAll(string(text), `"uuid": "e`, `"uuid": "f`)...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := say(), cold(); got != want {
+		t.Errorf("with a session that goes on\n%s\nwant\n%s", got, want)
+	}
+	if err := os.Remove(more); err != nil {
+		t.Fatal(err)
+	}
+	if got := say(); got != first {
+		t.Error("a file that is gone still counts")
+	}
+	shards, err := filepath.Glob(filepath.Join(kept, "*"))
+	if err != nil || len(shards) == 0 {
+		t.Fatalf("%d files are kept, %v", len(shards), err)
+	}
+	for _, name := range shards {
+		checkKept(t, name)
+		if err := os.WriteFile(name, []byte("\x1f\x8bdamaged"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := say(); got != first {
+		t.Error("a damaged cache changes what is printed")
+	}
+}
+
+// checkKept holds a file of the cache to what it may hold, and who may read it.
+func checkKept(t *testing.T, name string) {
+	t.Helper()
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 && runtime.GOOS != "windows" {
+		t.Errorf("%s: mode %v", name, info.Mode())
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []string{"Fix the test", "Look first", "taken back", "has not been read", "It fails", "exit 2"} { // of arguments, results and texts
+		if bytes.Contains(text, []byte(value)) {
+			t.Errorf("%s holds %q", name, value)
 		}
 	}
 }

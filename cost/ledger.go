@@ -69,6 +69,12 @@ func (l *Ledger) GroupBy(name func(*trace.Trajectory) string) { l.group = name }
 // Add makes the account of t, keeps it and returns it.
 func (l *Ledger) Add(t *trace.Trajectory) *Account {
 	a := l.meter.Trajectory(t)
+	l.AddAccount(t, a)
+	return a
+}
+
+// AddAccount keeps an account of t that the meter of l made.
+func (l *Ledger) AddAccount(t *trace.Trajectory, a *Account) {
 	e := entry{agent: l.agents.of(t.Agent), day: -1, outcome: t.Outcome}
 	if at := t.Started(); !at.IsZero() {
 		e.day = int32(at.Unix() / secondsADay)
@@ -91,7 +97,6 @@ func (l *Ledger) Add(t *trace.Trajectory) *Account {
 	l.accounts = append(l.accounts, a)
 	l.entries = append(l.entries, e)
 	l.ids = append(l.ids, t.ID)
-	return a
 }
 
 // Len returns the number of trajectories.

@@ -17,6 +17,13 @@ const (
 	placeholderTurn  = 100
 )
 
+// Merge adds what was counted elsewhere.
+func (p *Placeholders) Merge(o Placeholders) {
+	p.Turns += o.Turns
+	p.Tokens += o.Tokens
+	p.Bytes += o.Bytes
+}
+
 // Add looks at the turns of a trajectory that record usage.
 func (p *Placeholders) Add(t *trace.Trajectory) {
 	for i := range t.Turns {

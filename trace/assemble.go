@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"errors"
+	"hash/fnv"
 	"iter"
 	"slices"
 
@@ -18,9 +19,10 @@ type assembler struct {
 	folder string
 	limit  int64 // bytes of a trajectory
 
-	number map[groupKey]int // also of aliases
-	groups []group          // in order of first appearance
-	united bool             // some groups turned out to be one
+	number  map[groupKey]int // also of aliases
+	groups  []group          // in order of first appearance
+	united  bool             // some groups turned out to be one
+	sources *joining         // nil without Options.Joined
 
 	parts []part
 	seq   int64  // of the next part
@@ -91,6 +93,7 @@ func (a *assembler) add(format *Format, source int, f Fragment) error {
 			a.unite(n, other)
 		}
 	}
+	a.sources.join(source, a.groups[n].source)
 	for _, alias := range f.Aliases {
 		if other, ok := a.number[groupKey{format, alias}]; ok {
 			a.unite(n, other)
@@ -119,6 +122,7 @@ func (a *assembler) root(n int) int {
 
 // unite makes two groups one: the one that appeared first.
 func (a *assembler) unite(n, m int) {
+	a.sources.join(a.groups[n].source, a.groups[m].source)
 	n, m = a.root(n), a.root(m)
 	a.groups[max(n, m)].first = min(n, m)
 }
@@ -340,3 +344,71 @@ func (m assembly) bytes() int {
 	}
 	return n
 }
+
+// Joined are files that hold parts of the same trajectories.
+type Joined struct {
+	Files []string // in reading order
+	// Keys are hashes of what fragments in them are joined by, in order: other files with
+	// one of these would belong to them.
+	Keys []uint64
+}
+
+// joining notes which sources hold fragments of the same trajectory.
+type joining struct {
+	first []int // of each source: another one that it belongs to, or itself
+}
+
+func newJoining(sources int) *joining {
+	j := &joining{first: make([]int, sources)}
+	for i := range j.first {
+		j.first[i] = i
+	}
+	return j
+}
+
+func (j *joining) root(source int) int {
+	for j.first[source] != source {
+		j.first[source] = j.first[j.first[source]]
+		source = j.first[source]
+	}
+	return source
+}
+
+// join notes that two sources belong together; nil notes nothing.
+func (j *joining) join(a, b int) {
+	if j == nil {
+		return
+	}
+	a, b = j.root(a), j.root(b)
+	j.first[max(a, b)] = min(a, b)
+}
+
+// joined returns which of some sources belong together, by what the assembler knows.
+func (a *assembler) joined(sources []source) []Joined {
+	out := make([]Joined, 0, len(sources))
+	place := map[int]int{}
+	for i := range sources {
+		root := a.sources.root(i)
+		at, ok := place[root]
+		if !ok {
+			at = len(out)
+			place[root] = at
+			out = append(out, Joined{})
+		}
+		out[at].Files = append(out[at].Files, sources[i].name)
+	}
+	for key, n := range a.number {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(key.format.Name + "\x00" + key.key)) // a hash takes everything
+		of := &out[place[a.sources.root(a.groups[n].source)]]
+		of.Keys = append(of.Keys, h.Sum64())
+	}
+	for i := range out {
+		slices.Sort(out[i].Keys)
+	}
+	return out
+}
+
+// Joined returns the files of the latest All that was read to its end, those that hold parts
+// of the same trajectories together; nil without Options.Joined.
+func (r *Reader) Joined() []Joined { return r.joined }

@@ -47,12 +47,18 @@ func (p *pass) run(yield func(*Trajectory, error) bool) {
 	workers := p.r.options.workers()
 	p.load = newLoad()
 	p.joins = newAssembler(&p.r.options)
+	if p.r.joined = nil; p.r.options.Joined {
+		p.joins.sources = newJoining(len(p.r.sources))
+	}
 	defer p.joins.close() // on the way out early, when no one asks how it went
 	for d := range par.Map(workers, p.batches(), p.decode) {
 		if !p.load.guard(func() bool { return p.deliver(d, yield) }) {
 			return
 		}
 		p.load.release(d.bytes)
+	}
+	if p.r.options.Joined {
+		p.r.joined = p.joins.joined(p.r.sources)
 	}
 	for j := range par.Map(workers, p.assemblies(), p.join) {
 		if !p.load.guard(func() bool { return p.deliverJoined(j, yield) }) {

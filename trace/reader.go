@@ -50,6 +50,8 @@ type Options struct {
 	// is a warning, as one in a folder is.
 	Found bool
 
+	Joined bool // note which files belong together, for Reader.Joined
+
 	Formats []Format // that are known, in detection order, as in formats.All
 
 	block int // bytes read at once, for tests; 0 means blockSize
@@ -80,6 +82,7 @@ type Reader struct {
 	sources []source
 	access  []access // of the sources, as far as they were read
 	counts  Counts
+	joined  []Joined
 }
 
 // Open lists what the paths stand for and returns a Reader for it; nothing is

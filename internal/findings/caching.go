@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/shell"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -30,7 +31,9 @@ func (f *Finder) cache(t *trace.Trajectory, isFailed bool, account *cost.Account
 	if account == nil {
 		return nil
 	}
-	f.caches.compare(t)
+	if !shell.IsAgent(t) { // whose system prompt is not the user's to change
+		f.caches.compare(t)
+	}
 	c := account.Caching(t)
 	if c.Unsaid {
 		f.caches.unsaid++

@@ -21,6 +21,7 @@ import (
 	"github.com/awo-dev/awo/internal/filter"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/sessions"
+	"github.com/awo-dev/awo/internal/sessions/cache"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
@@ -82,7 +83,7 @@ func (o sessionsOptions) again(words ...string) string {
 
 // sessionsFigures are those of `awo sessions`.
 type sessionsFigures struct {
-	Input cli.InputJSON `json:"input,omitzero"` // where there is a session
+	Files int `json:"files"` // that hold sessions
 	spell
 }
 
@@ -121,64 +122,65 @@ func ofMachine(j *cli.Job, o sessionsOptions, _ []string) error {
 		only = ""
 	}
 	found := sessions.Find(sessions.Machine{System: runtime.GOOS, Home: home, Env: os.Getenv}, only)
-	files, agents := sessionFiles(found, j)
+	files := sessionFiles(found, j)
 	if len(files) == 0 {
 		return j.Result(noSessions(found, o))
 	}
 	meter := j.Meter()
-	in, err := j.Intake(files, trace.Options{Found: true})
+	list, in, err := readSessions(j, meter, files)
 	if err != nil {
 		return err
 	}
-	in.Shell, in.Findings = j.Splitter(j.Set), j.NewFindings(meter)
-	project, projects := cli.GroupOf("project"), map[string]bool{}
-	if o.Project != "" {
-		in.Exclude = func(t *trace.Trajectory) bool {
-			projects[project(t)] = true
-			return project(t) == o.Project
-		}
+	b := &sessionBook{agents: map[string]*sessions.Agent{}, project: cli.GroupOf("project"), only: o.Project, counts: map[sessionKey]*spell{}}
+	for i := range files {
+		b.agents[files[i].Path] = files[i].Agent
 	}
-	b := &sessionBook{agents: agents, project: project, counts: map[sessionKey]*spell{}}
-	account, err := worth.Account(j, in, in.All(), meter, worth.CostOptions{Group: b.group}, b.see)
-	if problem, ok := err.(*diag.Error); ok && problem.Code == cli.CodeNoTrajectories {
-		if len(projects) > 0 {
-			return noProject(o.Project, projects)
-		}
+	if err := b.hasProject(list); err != nil {
+		return err
+	}
+	chosen, err := j.Filter()
+	if err != nil {
+		return err
+	}
+	in.Findings = j.NewFindings(meter)
+	options := worth.CostOptions{Group: b.group, Known: func(t *trace.Trajectory) (*cost.Account, cost.Placeholders) {
+		return b.sessions[t].Account(meter), b.sessions[t].Placeholders
+	}}
+	account, err := worth.Account(j, in, b.trajectories(list, chosen, in.Findings), meter, options, b.see)
+	if err != nil {
+		return err
+	}
+	if len(b.counts) == 0 {
 		return j.Result(noSessions(found, o))
 	}
-	if err != nil {
-		return err
-	}
-	return j.Result(b.document(o, in, found, account.Costs(in), home))
+	return j.Result(b.document(o, len(files), in, found, account.Costs(in), home))
 }
 
-// sessionFiles returns the names of the session files that may hold sessions of the time that
-// is asked for, and the agent of each.
-func sessionFiles(found *sessions.Found, j *cli.Job) (files []string, agents map[string]*sessions.Agent) {
+// sessionFiles returns the session files that may hold sessions of the time that is asked for.
+func sessionFiles(found *sessions.Found, j *cli.Job) (files []sessions.File) {
 	since, _ := filter.ParseTime(j.Since) // what is no time is refused later
-	agents = map[string]*sessions.Agent{}
 	for i := range found.Files {
-		f := &found.Files[i]
-		if !since.IsZero() && !f.Agent.Parts && f.Changed.Before(since) {
-			continue
+		if f := &found.Files[i]; since.IsZero() || f.Agent.Parts || !f.Changed.Before(since) {
+			files = append(files, *f)
 		}
-		files = append(files, f.Path)
-		agents[f.Path] = f.Agent
 	}
-	return files, agents
+	return files
 }
 
-// noProject says that no session is of a project.
-func noProject(name string, projects map[string]bool) error {
-	names := slices.Sorted(maps.Keys(projects))
-	if near := diag.Nearest(name, names); near != "" {
-		return cli.Usagef("--project: no session is of %q; did you mean %q?", name, near)
+// hasProject returns an error if no session is of the project that was asked for.
+func (b *sessionBook) hasProject(list []*cache.Session) error {
+	names := map[string]bool{}
+	for _, s := range list {
+		names[b.project(s.Trajectory)] = true
 	}
-	more := ""
-	if len(names) > 8 {
-		names, more = names[:8], ", ..."
+	if b.only == "" || names[b.only] || len(names) == 0 {
+		return nil
 	}
-	return cli.Usagef("--project: no session is of %q; there are %s%s", name, strings.Join(names, ", "), more)
+	known := slices.Sorted(maps.Keys(names))
+	if near := diag.Nearest(b.only, known); near != "" {
+		return cli.Usagef("--project: no session is of %q; did you mean %q?", b.only, near)
+	}
+	return cli.Usagef("--project: no session is of %q; there are %s", b.only, foremost(known, 8))
 }
 
 // sessionKey is what sessions are counted by.
@@ -186,9 +188,11 @@ type sessionKey struct{ agent, project, day string }
 
 // sessionBook counts sessions, and adds up what a ledger has for them.
 type sessionBook struct {
-	agents  map[string]*sessions.Agent
-	project func(*trace.Trajectory) string
-	counts  map[sessionKey]*spell
+	agents   map[string]*sessions.Agent
+	sessions map[*trace.Trajectory]*cache.Session
+	project  func(*trace.Trajectory) string
+	only     string // the project that is asked for, "" for all
+	counts   map[sessionKey]*spell
 }
 
 func (b *sessionBook) key(t *trace.Trajectory) sessionKey {
@@ -263,9 +267,9 @@ func keyOf(group string) sessionKey {
 }
 
 // document shows what was found.
-func (b *sessionBook) document(o sessionsOptions, in *cli.Intake, found *sessions.Found, costs worth.Costs, home string) *report.Document {
+func (b *sessionBook) document(o sessionsOptions, files int, in *cli.Intake, found *sessions.Found, costs worth.Costs, home string) *report.Document {
 	_, all := b.by(costs, func(sessionKey) string { return "" })
-	figures := sessionsFigures{Input: in.JSON(), spell: all[""]}
+	figures := sessionsFigures{Files: files, spell: all[""]}
 	figures.USD, figures.Tokens = costs.PaidUSD, costs.Tokens
 	byAgent, agents := b.by(costs, func(k sessionKey) string { return k.agent })
 	byProject, projects := b.by(costs, func(k sessionKey) string { return k.project })

@@ -74,7 +74,7 @@ func (f *Findings) Watch(workers int, in iter.Seq2[*trace.Trajectory, error]) it
 	}
 	return func(yield func(*trace.Trajectory, error) bool) {
 		f.begin()
-		for t, err := range f.look(workers, in) {
+		for t, err := range f.Look(workers, in) {
 			if !yield(t, err) || err != nil {
 				return
 			}
@@ -83,8 +83,9 @@ func (f *Findings) Watch(workers int, in iter.Seq2[*trace.Trajectory, error]) it
 	}
 }
 
-// look yields what in yields, in its order, after having looked at it.
-func (f *Findings) look(workers int, in iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
+// Look yields what in yields, in its order, after having looked at it; Seen is what was seen
+// in the trajectory that was yielded last.
+func (f *Findings) Look(workers int, in iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
 	type marked struct {
 		t     *trace.Trajectory
 		marks []merge.Mark
@@ -115,6 +116,15 @@ func (f *Findings) look(workers int, in iter.Seq2[*trace.Trajectory, error]) ite
 			}
 		}
 	}
+}
+
+// Seen is what was seen in the trajectory that was yielded last.
+func (f *Findings) Seen() *findings.Seen { return f.seen }
+
+// Add adds what was seen in t before.
+func (f *Findings) Add(t *trace.Trajectory, seen *findings.Seen) {
+	f.seen = seen
+	f.add(t)
 }
 
 // add adds what was seen in t, which was yielded last.

@@ -67,8 +67,8 @@ func (o *InputOptions) LastDays(days int, now time.Time) error {
 	return nil
 }
 
-// filter compiles the options.
-func (o InputOptions) filter() (filter.Options, error) {
+// Filter compiles the options.
+func (o InputOptions) Filter() (filter.Options, error) {
 	out := filter.Options{Dedupe: o.Dedupe, Sample: o.Sample, Seed: o.Seed}
 	if o.TurnGap < 0 {
 		return out, Usagef("--turn-gap: %v is negative", o.TurnGap)
@@ -157,7 +157,7 @@ func (j *Job) IntakeOf(files []string, o InputOptions, reader trace.Options) (*I
 		return nil, Usagef("%s is a summary, and this wants the traces themselves; `awo analyze`, `awo cost`, `awo graph` and `awo verify` read summaries in place of traces", stored[0])
 	}
 	j.ShowLines("--where", []byte(o.Where))
-	chosen, err := o.filter()
+	chosen, err := o.Filter()
 	if err != nil {
 		return nil, err
 	}
@@ -195,6 +195,16 @@ func (j *Job) storedIntake(s Stored) *Intake {
 	in := &Intake{j: j, stored: &s, Facts: s.Facts, Tally: &s.Facts.Tally, left: s.Left, excluded: s.Excluded, expanded: s.Expanded}
 	j.Problems.doubts = in.Tally.Doubts()
 	return in
+}
+
+// KeptIntake returns an intake that read nothing, for what is known without reading.
+func (j *Job) KeptIntake() *Intake {
+	return j.storedIntake(Stored{Facts: &completeness.Facts{}})
+}
+
+// ReadsAsUsual reports whether no setting changes what is read of a file.
+func (j *Job) ReadsAsUsual() bool {
+	return j.Map == "" && j.InputFormat == "" && !j.Strict && int(j.MaxRecord) == trace.DefaultMaxRecord && j.TurnGap == formats.DefaultTurnGap
 }
 
 // Summaries returns how many files with counts were read in place of traces.

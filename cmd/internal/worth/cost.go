@@ -35,6 +35,8 @@ type CostOptions struct {
 	Budget string  `mapstructure:"budget"`
 
 	Group func(*trace.Trajectory) string `mapstructure:"-"` // also by what it names; nil for none
+	// Known returns what is known of the costs of a trajectory; nil where it is read now.
+	Known func(*trace.Trajectory) (*cost.Account, cost.Placeholders) `mapstructure:"-"`
 }
 
 // NewCost returns `awo cost`.
@@ -135,8 +137,16 @@ func Account(j *cli.Job, in *cli.Intake, from iter.Seq2[*trace.Trajectory, error
 		if err != nil {
 			return nil, err
 		}
-		account := ledger.Add(t)
-		rough.Add(t)
+		var account *cost.Account
+		if o.Known == nil {
+			account = ledger.Add(t)
+			rough.Add(t)
+		} else {
+			var known cost.Placeholders
+			account, known = o.Known(t)
+			ledger.AddAccount(t, account)
+			rough.Merge(known)
+		}
 		waits.Add(t)
 		estimated += account.Estimated()
 		in.Findings.Paid(account)
