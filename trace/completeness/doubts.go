@@ -80,7 +80,7 @@ const fewRepeated = 10
 var unreadCodes = []string{"content-unknown", "message-role", "message-shape", "call-unnamed", "format-unknown"}
 
 // splitCodes are the anomalies of trajectories that may belong together.
-var splitCodes = []string{"history-forked", "request-apart", "trajectory-divided"}
+var splitCodes = []string{"history-forked", "request-apart", "trajectory-divided", "steps-missing"}
 
 // anomaliesOf are the anomalies that a doubt rests on.
 var anomaliesOf = map[string][]string{

@@ -107,6 +107,7 @@ const (
 	atifSteps
 	atifContinued
 	atifSubagents
+	atifTotals
 )
 
 // atifDecoder reads one trajectory document.
@@ -116,6 +117,9 @@ type atifDecoder struct {
 	started  []startedBy
 	embedded []*atifDecoder
 	recorded map[string]int // anomalies that awo wrote down
+	steps    int
+	total    trace.Usage // as the document states it
+	stated   int         // how many steps it says that it has
 }
 
 // startedBy says which call refers to a sub-agent.
@@ -156,11 +160,19 @@ func (d *atifDecoder) trajectory(c *jsonscan.Cursor) (shape string) {
 		case "steps":
 			if seen.Note(b, atifSteps) {
 				b.Restart()
-				d.started = nil
+				d.started, d.steps = nil, 0
 			}
 			for ok := c.Array(); ok && c.Element(); {
 				d.readStep(c)
+				d.steps++
 			}
+		case "final_metrics":
+			seen.Note(b, atifTotals)
+			totals := c.Raw()
+			d.total = build.ReadUsage(totals, &build.UsageATIF)
+			n := jsonscan.New(build.MemberRaw(totals, "total_steps"))
+			stated, _ := n.Int()
+			d.stated = int(stated)
 		case "subagent_trajectories":
 			seen.Note(b, atifSubagents)
 			d.subagents(c)
@@ -174,7 +186,25 @@ func (d *atifDecoder) trajectory(c *jsonscan.Cursor) (shape string) {
 	if t.ID == "" {
 		t.ID = t.Session
 	}
+	d.checkTotals()
 	return shape
+}
+
+// checkTotals compares what was read with the sums that the document states.
+func (d *atifDecoder) checkTotals() {
+	var sum trace.Usage
+	complete := true
+	for i := range d.b.Trajectory.Turns {
+		usage := d.b.Trajectory.Turns[i].Usage
+		sum.Add(usage)
+		complete = complete && usage.Known
+	}
+	if sum.Known && complete && (d.total.Input > 0 && d.total.Input != sum.Input || d.total.Output > 0 && d.total.Output != sum.Output) {
+		d.b.Anomaly(build.CodeUsageSum, 1)
+	}
+	if d.stated > d.steps {
+		d.b.Anomaly(build.CodeStepsMissing, 1)
+	}
 }
 
 // subagents reads the trajectories that are embedded in this one.

@@ -24,8 +24,11 @@ const (
 	CodeCallBroken     = "call-incomplete" // a call that was not complete when the stream broke off: left out
 )
 
-// CodeUsageSum is the anomaly of token counts that do not add up to the total beside them.
-const CodeUsageSum = "usage-sum"
+// Anomalies of what a trace states of itself.
+const (
+	CodeUsageSum     = "usage-sum"     // token counts that do not add up to the total beside them, or to that of the trajectory
+	CodeStepsMissing = "steps-missing" // a trajectory says that it has more steps than there are
+)
 
 // CodeArgsStreamed is the anomaly of a call whose arguments came in pieces that
 // were not put together: they are missing.

@@ -112,7 +112,7 @@ var (
 		},
 	}
 	UsageATIF = Usage{
-		counts:  map[string]part{"prompt_tokens": input, "completion_tokens": output, "cached_tokens": cached},
+		counts:  map[string]part{"prompt_tokens": input, "completion_tokens": output, "cached_tokens": cached, "total_prompt_tokens": input, "total_completion_tokens": output},
 		details: map[string]map[string]part{"extra": {"reasoning_tokens": reasoning, "cache_creation_input_tokens": written}},
 		cost:    "cost_usd",
 	}
