@@ -84,9 +84,8 @@ func renamed(object []byte, names map[string]rename) []byte {
 func each(write func([]byte) []byte) func([]byte) []byte {
 	return func(list []byte) []byte {
 		out := []byte{'['}
-		c := jsonscan.New(list)
-		for ok := c.Array(); ok && c.Element(); {
-			if one := write(c.Raw()); len(one) > 0 {
+		for one := range build.Elements(list) {
+			if one := write(one); len(one) > 0 {
 				if len(out) > 1 {
 					out = append(out, ',')
 				}

@@ -5,7 +5,6 @@
 package anthropic
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
@@ -163,14 +162,11 @@ func detectAnthropic(h trace.Head) trace.Match {
 	}
 	whole := h.Container == trace.ContainerArray && h.Records[0].Has("role")
 	for _, r := range h.Records {
-		var s anthropicSigns
-		c := jsonscan.New(r.Raw)
-		s.record(&c, whole)
-		s.other = s.other || message.InSession(r)
-		switch {
-		case s.other:
+		var s message.Signs
+		switch s.Add(r, whole); {
+		case s.Other || s.Agent:
 			return trace.Match{Whole: whole}
-		case s.blocks:
+		case s.Blocks || s.Schemas:
 			m := trace.Match{OK: true, Whole: whole}
 			if repeats, sure := read.Repeats(h); !whole {
 				m.Log, m.Unsure = repeats, !repeats && !sure
@@ -183,75 +179,4 @@ func detectAnthropic(h trace.Head) trace.Match {
 		m.Lacks = "no message has a tool_use or tool_result block, and no tool an input_schema"
 	}
 	return m
-}
-
-// anthropicSigns are what the beginning of a record says about its format.
-type anthropicSigns struct {
-	blocks bool // there are blocks or definitions that only this interface has
-	other  bool // it is a record of another format with such messages in it
-}
-
-// record looks at a record, which may be cut short; message says that it is a
-// message itself.
-func (s *anthropicSigns) record(c *jsonscan.Cursor, inMessage bool) {
-	if inMessage {
-		s.message(c)
-		return
-	}
-	if c.Kind() == jsonscan.Array {
-		for ok := c.Array(); ok && c.Element(); {
-			s.message(c)
-		}
-		return
-	}
-	for ok := c.Object(); ok && c.Member(); {
-		key := c.Key()
-		for _, name := range message.NotChat {
-			// A system prompt beside the messages is this interface's own.
-			s.other = s.other || bytes.Equal(key, name) && string(name) != "system"
-		}
-		switch string(key) {
-		case "messages":
-			for ok := c.Array(); ok && c.Element(); {
-				s.message(c)
-			}
-		case "request", "body", "response", "request_body", "response_body":
-			s.record(c, false)
-		case "content":
-			s.content(c)
-		case "tools":
-			for ok := c.Array(); ok && c.Element(); {
-				for ok := c.Object(); ok && c.Member(); {
-					s.blocks = s.blocks || string(c.Key()) == "input_schema"
-				}
-			}
-		case "uuid", "parentUuid", "sessionId", "session_id":
-			s.other = true // lines of coding agents
-		}
-	}
-}
-
-func (s *anthropicSigns) message(c *jsonscan.Cursor) {
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "content":
-			s.content(c)
-		case "ts": // Cline's
-			s.other = true
-		}
-	}
-}
-
-func (s *anthropicSigns) content(c *jsonscan.Cursor) {
-	for ok := c.Array(); ok && c.Element(); {
-		for ok := c.Object(); ok && c.Member(); {
-			if string(c.Key()) != "type" {
-				continue
-			}
-			switch text, _ := c.Text(); string(text) {
-			case "tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use":
-				s.blocks = true
-			}
-		}
-	}
 }

@@ -114,7 +114,7 @@ func (it *codexItem) member(c *jsonscan.Cursor) {
 			it.session.parent = parent
 		}
 	case "source":
-		it.source(c)
+		it.source(c.Raw())
 	case "base_instructions", "instructions":
 		it.instructions(c)
 	case "dynamic_tools":
@@ -168,21 +168,10 @@ func (it *codexItem) member(c *jsonscan.Cursor) {
 }
 
 // source reads where a session comes from: a sub-agent's names its parent.
-func (it *codexItem) source(c *jsonscan.Cursor) {
-	for ok := c.Object(); ok && c.Member(); {
-		if key := string(c.Key()); key != "subagent" && key != "sub_agent" {
-			continue
-		}
-		for ok := c.Object(); ok && c.Member(); {
-			if string(c.Key()) != "thread_spawn" {
-				continue
-			}
-			for ok := c.Object(); ok && c.Member(); {
-				if string(c.Key()) == "parent_thread_id" {
-					parent, _ := c.Text()
-					it.session.parent = string(parent)
-				}
-			}
+func (it *codexItem) source(source []byte) {
+	for _, name := range []string{"subagent", "sub_agent"} {
+		if spawn := build.MemberRaw(build.MemberRaw(source, name), "thread_spawn"); build.HasMember(spawn, "parent_thread_id") {
+			it.session.parent = string(build.MemberText(spawn, "parent_thread_id"))
 		}
 	}
 }

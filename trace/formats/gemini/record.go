@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
@@ -68,19 +69,18 @@ func read(data []byte) *record {
 // contents reads a list of contents, one content, or a text.
 func (g *record) contents(value []byte) {
 	if build.IsKind(value, '[') {
-		c := jsonscan.New(value)
-		for ok := c.Array(); ok && c.Element(); {
-			g.contents(c.Raw())
+		for one := range build.Elements(value) {
+			g.contents(one)
 		}
 		return
 	}
 	if string(build.MemberText(value, "role")) == "model" {
-		value = join(g.odd, elements(build.MemberRaw(value, "parts")))
+		value = join(g.odd, slices.Collect(build.Elements(build.MemberRaw(value, "parts"))))
 	} else if !build.IsKind(value, '{') && !build.IsKind(value, '"') {
 		g.odd.Anomaly(build.CodeMessageShape, 1)
 		return
 	}
-	g.asked = append(g.asked, g.said(raw(value), false)...)
+	g.asked = append(g.asked, g.said(build.Raw(value), false)...)
 }
 
 // said reads a content, whose parts are one text.
@@ -94,23 +94,9 @@ func (g *record) said(content trace.Raw, answer bool) []build.Item {
 	return items
 }
 
-func raw(value []byte) trace.Raw {
-	c := jsonscan.New(value)
-	return build.ReadRaw(&c)
-}
-
-// elements returns the elements of a list.
-func elements(list []byte) (out [][]byte) {
-	c := jsonscan.New(list)
-	for ok := c.Array(); ok && c.Element(); {
-		out = append(out, c.Raw())
-	}
-	return out
-}
-
 // answers reads an answer, or a list of the pieces of one.
 func (g *record) answers(value []byte) {
-	for _, piece := range elements(value) {
+	for piece := range build.Elements(value) {
 		g.answers(piece)
 	}
 	var answer bool
@@ -119,12 +105,12 @@ func (g *record) answers(value []byte) {
 		switch string(c.Key()) {
 		case "candidates":
 			answer = true
-			for i, candidate := range elements(c.Raw()) {
+			for i, candidate := range slices.Collect(build.Elements(c.Raw())) {
 				if i > 0 {
 					g.odd.Anomaly(build.CodeChoiceIgnored, 1)
 					continue
 				}
-				g.parts = append(g.parts, elements(build.MemberRaw(build.MemberRaw(candidate, "content"), "parts"))...)
+				g.parts = append(g.parts, slices.Collect(build.Elements(build.MemberRaw(build.MemberRaw(candidate, "content"), "parts")))...)
 			}
 		case "usageMetadata", "usage_metadata":
 			answer = true

@@ -181,7 +181,7 @@ func (r *reading) ended(m *rule, v []byte, answered bool) (status trace.Status, 
 	case failure != nil:
 		status = trace.StatusFailed
 		if failure[0] == '"' || failure[0] == '{' {
-			err = sessionlog.Raw(failure)
+			err = build.Raw(failure)
 		}
 	}
 	return status, err

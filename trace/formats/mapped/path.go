@@ -434,14 +434,7 @@ func (f *finder) said(p where, v []byte) trace.Raw {
 }
 
 // raw returns what a path finds as a Raw.
-func (f *finder) raw(p where, v []byte) trace.Raw {
-	found := f.first(p, v)
-	if found == nil {
-		return trace.Raw{}
-	}
-	c := jsonscan.New(found)
-	return build.ReadRaw(&c)
-}
+func (f *finder) raw(p where, v []byte) trace.Raw { return build.Raw(f.first(p, v)) }
 
 func isNull(v []byte) bool { return bytes.Equal(v, []byte("null")) }
 

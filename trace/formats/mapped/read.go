@@ -170,7 +170,7 @@ func (r *reading) header(m *rule, v []byte) {
 	t.ID = cmp.Or(t.ID, r.text(m.at[fWhole], v))
 	if t.Agent == "" && m.at[fAgent] != nil {
 		for _, name := range r.all(m.at[fAgent], v) {
-			if agent := sessionlog.Raw(name).Text(); agent != "user" {
+			if agent := build.Raw(name).Text(); agent != "user" {
 				t.Agent = agent
 				break
 			}
@@ -221,7 +221,7 @@ func (r *reading) header(m *rule, v []byte) {
 		if !build.IsKind(tools, '[') && len(m.at[fTools][0].steps) > 0 && !m.at[fTools][0].steps.One() {
 			tools = append(append([]byte{'['}, tools...), ']')
 		}
-		list := build.New(0).Definitions(build.InnerJSON(sessionlog.Raw(tools))) // what has no name there is no anomaly of a call
+		list := build.New(0).Definitions(build.InnerJSON(build.Raw(tools))) // what has no name there is no anomaly of a call
 		if t.Tools == nil {
 			t.Tools = list
 		} else { // of which only those that are new count
@@ -251,7 +251,7 @@ func (r *reading) says(m *rule, v []byte) {
 	s := sessionlog.Said{At: r.moment(m.at[fTime], v)}
 	for i, kind := range []build.ItemKind{build.ItemSystem, build.ItemUser} {
 		for _, found := range r.all(m.at[[2]field{fSystem, fUser}[i]], v) {
-			if text := sessionlog.Raw(found); !text.IsEmpty() {
+			if text := build.Raw(found); !text.IsEmpty() {
 				r.Add([]build.Item{{Kind: kind, Value: text}}, s)
 			}
 		}
@@ -388,7 +388,7 @@ func (r *reading) event(e []byte, depth int) {
 		r.result(m, answer, trace.Raw{}, s)
 	}
 	for _, known := range r.all(m.at[fAfter], e) {
-		items, _ := r.Messages.Read(sessionlog.Raw(known), false)
+		items, _ := r.Messages.Read(build.Raw(known), false)
 		if r.InTurn = false; slices.ContainsFunc(items, func(it build.Item) bool { return !it.Value.IsEmpty() }) {
 			r.Add(items, s)
 		}

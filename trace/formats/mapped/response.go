@@ -129,7 +129,7 @@ func (r *reading) known(m *rule, e []byte, model bool, s sessionlog.Said) bool {
 	var items []build.Item
 	found := r.all(m.at[fMessages], e)
 	for _, one := range found {
-		read, _ := r.Messages.Read(sessionlog.Raw(one), model)
+		read, _ := r.Messages.Read(build.Raw(one), model)
 		items = append(items, read...)
 	}
 	if len(found) == 0 {

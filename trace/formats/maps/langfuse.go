@@ -2,11 +2,15 @@ package maps
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 )
+
+// lists are the members that hold observations, or traces.
+var lists = []string{"traces", "observations", "batch", "data"}
 
 // divideLangfuse returns the traces and observations in a record, each with the trace that
 // it is of and, if an event of ingestion tells it, its type:
@@ -46,16 +50,25 @@ func divideLangfuse(record []byte) (out [][]byte) {
 		} else if build.HasMember(raw, "observations") {
 			of = string(build.MemberText(raw, "id"))
 		}
-		found := build.EachObject(raw, func(name string, one []byte) {
-			switch {
-			case name == "data" && depth == 0:
-				read(one, depth+1)
-			case name == "traces":
-				add(one, string(build.MemberText(one, "id")))
-			default:
-				add(one, of)
+		found := false
+		c := jsonscan.New(raw)
+		for ok := c.Object(); ok && c.Member(); {
+			name := string(c.Key())
+			if c.Kind() != jsonscan.Array || !slices.Contains(lists, name) {
+				continue
 			}
-		}, "traces", "observations", "batch", "data")
+			found = true
+			for one := range build.Objects(c.Raw()) {
+				switch {
+				case name == "data" && depth == 0:
+					read(one, depth+1)
+				case name == "traces":
+					add(one, string(build.MemberText(one, "id")))
+				default:
+					add(one, of)
+				}
+			}
+		}
 		if !found {
 			add(raw, "")
 		}

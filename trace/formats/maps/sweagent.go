@@ -21,16 +21,22 @@ func readSWEAgent(b *build.Builder, records [][]byte) [][]byte {
 	run := trace.NewHeadRecord(records[0], false).Members
 	r := sweReader{b: b, mini: bytes.HasPrefix(run["trajectory_format"], []byte(`"mini-swe-agent`))}
 	attempts := -1
-	eachElement(run["attempts"], func([]byte) { attempts++ })
+	for range build.Elements(run["attempts"]) {
+		attempts++
+	}
 	b.Anomaly(build.CodeChoiceIgnored, max(attempts, 0))
 	history := run["history"]
 	if history == nil {
 		history = run["messages"]
 	}
 	if build.IsKind(history, '[') {
-		eachElement(history, func(m []byte) { r.message(m, build.MemberText(m, "action")) })
+		for m := range build.Elements(history) {
+			r.message(m, build.MemberText(m, "action"))
+		}
 	} else if build.IsKind(run["trajectory"], '[') {
-		eachElement(run["trajectory"], r.step)
+		for step := range build.Elements(run["trajectory"]) {
+			r.step(step)
+		}
 	} else {
 		return nil
 	}
@@ -84,9 +90,9 @@ func (r *sweReader) message(m, action []byte) {
 		if ids == nil {
 			ids = []byte("[" + cmp.Or(string(x["tool_call_id"]), "null") + "]")
 		}
-		eachElement(ids, func(id []byte) {
+		for id := range build.Elements(ids) {
 			r.add("result", "id", id, "name", x["name"], "content", x["content"], "extra", x["extra"])
-		})
+		}
 	case role != "exit": // of mini-SWE-agent: how the run ended
 		r.add(role, "content", x["content"], "extra", x["extra"])
 	}
@@ -98,14 +104,14 @@ func (r *sweReader) commands(m, action, noted []byte) (list [][]byte) {
 	if !r.mini {
 		return appendCommand(nil, action)
 	}
-	eachElement(noted, func(one []byte) {
+	for one := range build.Elements(noted) {
 		c := jsonscan.New(one)
 		text, ok := c.Text()
 		if !ok {
 			text = build.MemberText(one, "command")
 		}
 		list = appendCommand(list, text)
-	})
+	}
 	c := jsonscan.New(build.MemberRaw(m, "content"))
 	content := build.ReadContent(&c)
 	blocks := bytes.Split(content.AppendText(nil), []byte("```bash\n"))

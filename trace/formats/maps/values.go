@@ -45,11 +45,3 @@ func rawObject(namesAndValues ...any) []byte {
 func listOf(elements [][]byte) []byte {
 	return slices.Concat([]byte{'['}, bytes.Join(elements, []byte{','}), []byte{']'})
 }
-
-// eachElement calls use with every element of a list.
-func eachElement(list []byte, use func(one []byte)) {
-	c := jsonscan.New(list)
-	for ok := c.Array(); ok && c.Element(); {
-		use(c.Raw())
-	}
-}

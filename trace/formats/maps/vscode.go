@@ -69,25 +69,25 @@ func playJournal(lines [][]byte) []byte {
 // asked, the rounds of calls or else what the answer shows, and its token counts.
 func eventsOfVSCode(record []byte) []byte {
 	var events [][]byte
-	eachElement(build.MemberRaw(record, "requests"), func(request []byte) {
+	for request := range build.Elements(build.MemberRaw(record, "requests")) {
 		events = append(events, requestOfVSCode(request)...)
-	})
+	}
 	prompts := build.MemberRaw(record, "prompts")
 	if !build.IsKind(prompts, '[') {
 		prompts = listOf([][]byte{record})
 	}
-	eachElement(prompts, func(prompt []byte) {
+	for prompt := range build.Elements(prompts) {
 		if asked := build.MemberRaw(prompt, "prompt"); asked != nil {
 			events = append(events, rawObject("kind", "asked", "value", asked))
 		}
-		eachElement(build.MemberRaw(prompt, "logs"), func(entry []byte) {
+		for entry := range build.Elements(build.MemberRaw(prompt, "logs")) {
 			if said := sessionlog.Member(entry, "response", "message"); build.IsKind(said, '[') {
 				entry = rawObject("kind", build.MemberRaw(entry, "kind"), "metadata", build.MemberRaw(entry, "metadata"),
 					"response", rawObject("type", sessionlog.Member(entry, "response", "type"), "message", jsonscan.AppendQuoted(nil, trace.Raw{Data: said, Form: trace.FormParts}.Text())))
 			}
 			events = append(events, entry)
-		})
-	})
+		}
+	}
 	return rawObject("sessionId", build.MemberRaw(record, "sessionId"), "events", listOf(events))
 }
 
@@ -104,17 +104,17 @@ func requestOfVSCode(request []byte) (events [][]byte) {
 	}
 	add(asked, sessionlog.Member(request, "message", "text"))
 	results := build.MemberRaw(metadata, "toolCallResults")
-	eachElement(build.MemberRaw(metadata, "toolCallRounds"), func(round []byte) {
+	for round := range build.Elements(build.MemberRaw(metadata, "toolCallRounds")) {
 		add("round", round)
-		eachElement(build.MemberRaw(round, "toolCalls"), func(call []byte) {
+		for call := range build.Elements(build.MemberRaw(round, "toolCalls")) {
 			if text := valuesOf(sessionlog.Member(results, sessionlog.Text(call, "id"), "content")); !text.IsZero() {
 				events = append(events, rawObject("kind", "result", "about", about, "id", build.MemberRaw(call, "id"), "value", jsonscan.AppendQuoted(nil, text.Text())))
 			}
-		})
-	})
+		}
+	}
 	if len(events) == 1 {
 		called := false
-		eachElement(build.MemberRaw(request, "response"), func(shown []byte) {
+		for shown := range build.Elements(build.MemberRaw(request, "response")) {
 			kind := sessionlog.Text(shown, "kind")
 			isCall := kind == "toolInvocationSerialized"
 			said := sessionlog.Text(shown, "value") + sessionlog.Text(shown, "content", "value")
@@ -122,13 +122,13 @@ func requestOfVSCode(request []byte) (events [][]byte) {
 			case isCall:
 				shown = rawObject("call", shown, "output", outputOfVSCode(shown))
 			case said == "":
-				return
+				continue
 			case called:
 				add("behind", nil)
 			}
 			called = isCall
 			add("shown "+kind, shown)
-		})
+		}
 	}
 	if len(events) > 1 {
 		add("counts", metadata)
@@ -141,7 +141,7 @@ func requestOfVSCode(request []byte) (events [][]byte) {
 func outputOfVSCode(call []byte) []byte {
 	output := valuesOf(sessionlog.Member(call, "resultDetails", "output"))
 	if output.IsZero() {
-		output = sessionlog.Raw(sessionlog.Member(call, "toolSpecificData", "terminalCommandOutput", "text"))
+		output = build.Raw(sessionlog.Member(call, "toolSpecificData", "terminalCommandOutput", "text"))
 	}
 	if output.IsZero() && string(build.MemberRaw(call, "isComplete")) != "true" {
 		return nil
@@ -151,10 +151,10 @@ func outputOfVSCode(call []byte) []byte {
 
 // valuesOf joins the texts of a list of objects that have them as their value.
 func valuesOf(list []byte) (text trace.Raw) {
-	eachElement(list, func(one []byte) {
-		if value := sessionlog.Raw(sessionlog.Member(one, "value")); value.Form == trace.FormString {
+	for one := range build.Elements(list) {
+		if value := build.Raw(sessionlog.Member(one, "value")); value.Form == trace.FormString {
 			text = build.JoinTexts(text, value)
 		}
-	})
+	}
 	return text
 }

@@ -3,7 +3,6 @@ package openai
 import (
 	"bytes"
 
-	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/message"
 )
@@ -13,26 +12,21 @@ func detectOpenAIChat(h trace.Head) trace.Match {
 		return trace.Match{}
 	}
 	m := trace.Match{Whole: h.Container == trace.ContainerArray && h.Records[0].Has("role")}
-	var s chatSigns
+	var s message.Signs
 	for _, r := range h.Records {
-		if message.InSession(r) {
-			s.other = true
-			break
-		}
-		c := jsonscan.New(r.Raw)
-		s.record(&c, m.Whole)
-		if !m.Whole && s.messages {
+		if s.Add(r, m.Whole); !m.Whole && s.Messages {
 			break // of a bare list all records are one
 		}
 	}
+	other := s.Other || s.System || s.Blocks || s.Schemas || s.Parts
 	switch {
-	case !s.messages:
-		if !s.other {
+	case !s.Messages:
+		if !other {
 			m.Lacks = lacksMessages(h.Records[0])
 		}
-	case s.other:
+	case other:
 		m.Lacks = "the messages are those of another interface"
-	case !s.chat:
+	case !s.Chat:
 		m.Lacks = "the messages have no role and content"
 	default:
 		m.OK = true
@@ -59,90 +53,4 @@ func lacksMessages(r trace.HeadRecord) string {
 		}
 	}
 	return ""
-}
-
-// chatSigns are what the beginning of a record says about its format.
-type chatSigns struct {
-	messages bool // there is a list of messages, and not an empty one
-	chat     bool // with a role that chat messages have, and content or calls
-	other    bool // but with what only other interfaces have
-}
-
-// record looks at a record, which may be cut short; message says that it is a
-// message itself.
-func (s *chatSigns) record(c *jsonscan.Cursor, inMessage bool) {
-	if inMessage {
-		s.message(c)
-		return
-	}
-	if s.list(c) || !c.Object() {
-		return
-	}
-	for c.Member() {
-		key := c.Key()
-		for _, name := range message.NotChat {
-			s.other = s.other || bytes.Equal(key, name)
-		}
-		switch string(key) {
-		case "messages":
-			s.list(c)
-		case "request", "body", "request_body":
-			if text, ok := c.Text(); ok {
-				inner := jsonscan.New(text)
-				s.record(&inner, false)
-			} else {
-				s.record(c, false)
-			}
-		case "tools":
-			for ok := c.Array(); ok && c.Element(); {
-				for ok := c.Object(); ok && c.Member(); {
-					s.other = s.other || string(c.Key()) == "input_schema"
-				}
-			}
-		}
-	}
-}
-
-// list looks at a list of messages. It returns false if there is none.
-func (s *chatSigns) list(c *jsonscan.Cursor) bool {
-	if !c.Array() {
-		return false
-	}
-	for c.Element() {
-		s.message(c)
-	}
-	return true
-}
-
-func (s *chatSigns) message(c *jsonscan.Cursor) {
-	s.messages = true
-	role, said := false, false
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "role":
-			text, _ := c.Text()
-			switch string(text) {
-			case "system", "developer", "user", "assistant", "tool", "function":
-				role = true
-			}
-		case "content":
-			said = true
-			for ok := c.Array(); ok && c.Element(); {
-				for ok := c.Object(); ok && c.Member(); {
-					if string(c.Key()) != "type" {
-						continue
-					}
-					switch text, _ := c.Text(); string(text) {
-					case "tool_use", "tool_result", "thinking", "server_tool_use":
-						s.other = true
-					}
-				}
-			}
-		case "tool_calls", "function_call":
-			said = true
-		case "parts", "type":
-			s.other = true
-		}
-	}
-	s.chat = s.chat || role && said
 }

@@ -126,10 +126,10 @@ func eachFlat(raw []byte, visit func(span []byte, owner, kind string)) bool {
 		kind, list := flatLists[name]
 		switch value := c.Raw(); {
 		case list && build.IsKind(value, '['):
-			build.ObjectsIn(value, func(span []byte) {
+			for span := range build.Objects(value) {
 				visit(span, owner, kind)
 				found = true
-			})
+			}
 		case (name == "data" || name == "attributes") && build.IsKind(value, '{'):
 			found = eachFlat(value, func(span []byte, inner, kind string) {
 				if inner == "" {
@@ -138,23 +138,23 @@ func eachFlat(raw []byte, visit func(span []byte, owner, kind string)) bool {
 				visit(span, inner, kind)
 			}) || found
 		case (name == "data" || name == "traces") && holdsTrace(value):
-			build.ObjectsIn(value, func(one []byte) {
+			for one := range build.Objects(value) {
 				if build.HasMember(one, "spans") {
 					found = eachFlat(one, visit) || found
 				}
-			})
+			}
 		case rowLists[name] && holdsFlatSpan(value):
-			build.ObjectsIn(value, func(span []byte) {
+			for span := range build.Objects(value) {
 				visit(span, "", "")
 				found = true
-			})
+			}
 		case name == "data" && build.IsKind(value, '['):
-			build.ObjectsIn(value, func(element []byte) {
+			for element := range build.Objects(value) {
 				if span := build.MemberRaw(element, "attributes"); build.IsKind(span, '{') {
 					visit(span, owner, "")
 					found = true
 				}
-			})
+			}
 		}
 	}
 	return found

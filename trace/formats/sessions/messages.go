@@ -116,9 +116,7 @@ func divideMessages(record []byte) (out [][]byte) {
 		if !build.IsKind(list, '[') {
 			continue
 		}
-		c := jsonscan.New(list)
-		for ok := c.Array(); ok && c.Element(); {
-			one := c.Raw()
+		for one := range build.Elements(list) {
 			if !build.IsKind(one, '{') || name == "data" && !build.HasMember(one, "agent_thoughts") {
 				return [][]byte{record}
 			}
@@ -159,13 +157,10 @@ func conversationKey(file string, record []byte) (string, int64) {
 // readRuns adds the runs of a session of Agno, each with its messages, of which those
 // that it repeats are marked.
 func readRuns(l *log, runs []byte) {
-	c := jsonscan.New(runs)
-	for ok := c.Array(); ok && c.Element(); {
-		run := c.Raw()
+	for run := range build.Elements(runs) {
 		about(l, run)
-		list := jsonscan.New(build.MemberRaw(run, "messages"))
-		for ok := list.Array(); ok && list.Element(); {
-			if one := list.Raw(); build.IsKind(one, '{') && string(build.MemberRaw(one, "from_history")) != "true" {
+		for one := range build.Elements(build.MemberRaw(run, "messages")) {
+			if build.IsKind(one, '{') && string(build.MemberRaw(one, "from_history")) != "true" {
 				readMessage(l, one)
 			}
 		}
@@ -193,9 +188,8 @@ func readMessages(l *log, record []byte) {
 		if build.IsKind(record, '{') {
 			about(l, record)
 		}
-		c := jsonscan.New(list)
-		for ok := c.Array(); ok && c.Element(); {
-			if one := c.Raw(); build.IsKind(one, '{') && !readOtherRecord(l, one) {
+		for one := range build.Elements(list) {
+			if build.IsKind(one, '{') && !readOtherRecord(l, one) {
 				readMessage(l, one)
 			}
 		}
@@ -244,13 +238,13 @@ func about(l *log, record []byte) {
 	t.ID = cmp.Or(t.ID, sessionlog.Text(record, "session_id"), sessionlog.Text(record, "sessionId"), sessionlog.Text(record, "info", "id"), sessionlog.Text(record, "conversation_id"), sessionlog.Text(record, "id"))
 	t.Session = cmp.Or(t.Session, sessionlog.Text(record, "session_id"), sessionlog.Text(record, "sessionId"), sessionlog.Text(record, "info", "id"))
 	t.Model = cmp.Or(t.Model, sessionlog.Text(record, "model"))
-	if tools := sessionlog.Raw(build.MemberRaw(record, "tools")); !tools.IsZero() {
+	if tools := build.Raw(build.MemberRaw(record, "tools")); !tools.IsZero() {
 		if list := build.InnerJSON(tools); build.IsKind(list, '[') {
 			l.Messages.Tools = append(l.Messages.Tools, l.Builder.Definitions(list)...)
 		}
 	}
 	for _, name := range []string{"system", "system_prompt", "systemPrompt"} {
-		if system := sessionlog.Raw(build.MemberRaw(record, name)); system.Form == trace.FormString && !system.IsEmpty() {
+		if system := build.Raw(build.MemberRaw(record, name)); system.Form == trace.FormString && !system.IsEmpty() {
 			l.Builder.Message(trace.RoleSystem, system)
 			break
 		}
@@ -310,9 +304,7 @@ func stepsOf(message []byte) [][]byte {
 	var steps [][]byte
 	var step []byte
 	n := 0
-	c := jsonscan.New(parts)
-	for ok := c.Array(); ok && c.Element(); {
-		part := c.Raw()
+	for part := range build.Elements(parts) {
 		if sessionlog.Text(part, "type") == "step-start" {
 			if n++; n > 1 && step != nil {
 				steps, step = append(steps, step), nil
@@ -339,7 +331,7 @@ func stepsOf(message []byte) [][]byte {
 // and the tokens of the whole run, where nothing else counts any.
 func (l *log) completed(record []byte) {
 	t := l.Builder.Trajectory
-	answer := sessionlog.Raw(sessionlog.Member(record, "finalText"))
+	answer := build.Raw(sessionlog.Member(record, "finalText"))
 	if n := len(t.Turns); !answer.IsEmpty() && (n == 0 || l.Answered || t.Turns[n-1].Text.IsEmpty()) {
 		l.InTurn = false
 		l.Add([]build.Item{{Kind: build.ItemText, Value: answer}}, sessionlog.Said{At: sessionlog.Moment(record, "timestamp")})

@@ -51,9 +51,8 @@ func detectMessages(h trace.Head) trace.Match {
 			if !build.IsKind(list, '[') || name == "trajectory" && r.Has("instance_id") { // SWE-agent's
 				continue
 			}
-			c := jsonscan.New(list)
-			for ok := c.Array(); ok && c.Element(); {
-				if foreign(c.Raw()) {
+			for one := range build.Elements(list) {
+				if foreign(one) {
 					return trace.Match{OK: true}
 				}
 			}

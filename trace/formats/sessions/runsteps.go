@@ -29,9 +29,7 @@ func runSteps(record []byte) [][]byte {
 		return nil
 	}
 	var steps [][]byte
-	c := jsonscan.New(list)
-	for ok := c.Array(); ok && c.Element(); {
-		one := c.Raw()
+	for one := range build.Elements(list) {
 		if !build.IsKind(one, '{') || !isRunStep(one) {
 			return nil
 		}
@@ -67,15 +65,13 @@ func readRunStep(l *log, step []byte) {
 	case "failed":
 		status = trace.StatusFailed
 	}
-	c := jsonscan.New(sessionlog.Member(step, "step_details", "tool_calls"))
-	for ok := c.Array(); ok && c.Element(); {
-		call := c.Raw()
+	for call := range build.Elements(sessionlog.Member(step, "step_details", "tool_calls")) {
 		kind := sessionlog.Text(call, "type")
 		it := build.Item{Kind: build.ItemCall, ID: []byte(sessionlog.Text(call, "id")), Tool: []byte(kind)}
 		var output []byte
 		switch kind {
 		case "function":
-			it.Tool, it.Value = []byte(sessionlog.Text(call, "function", "name")), sessionlog.Raw(sessionlog.Member(call, "function", "arguments"))
+			it.Tool, it.Value = []byte(sessionlog.Text(call, "function", "name")), build.Raw(sessionlog.Member(call, "function", "arguments"))
 			output = sessionlog.Member(call, "function", "output")
 		case "code_interpreter":
 			if input := sessionlog.Member(call, kind, "input"); input != nil {
@@ -86,7 +82,7 @@ func readRunStep(l *log, step []byte) {
 			output = sessionlog.Member(call, kind, "results")
 		}
 		if output != nil && string(output) != "null" {
-			it.Answered, it.Result, it.Status = true, sessionlog.Raw(output), status
+			it.Answered, it.Result, it.Status = true, build.Raw(output), status
 		}
 		l.Add([]build.Item{it}, s)
 		s.Usage = trace.Usage{} // of all calls of the step

@@ -1,7 +1,7 @@
 package build
 
 import (
-	"slices"
+	"iter"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
@@ -34,27 +34,25 @@ func MemberRaw(object []byte, name string) (raw []byte) {
 	return raw
 }
 
-// EachObject calls use with every object of the arrays that an object has under
-// the names, and returns whether it has one of them.
-func EachObject(object []byte, use func(name string, raw []byte), names ...string) bool {
-	found := false
-	c := jsonscan.New(object)
-	for ok := c.Object(); ok && c.Member(); {
-		name := string(c.Key())
-		if slices.Contains(names, name) && c.Kind() == jsonscan.Array {
-			found = true
-			ObjectsIn(c.Raw(), func(raw []byte) { use(name, raw) })
+// Elements returns the elements of a list as they are written.
+func Elements(list []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		c := jsonscan.New(list)
+		for ok := c.Array(); ok && c.Element(); {
+			if !yield(c.Raw()) {
+				return
+			}
 		}
 	}
-	return found
 }
 
-// ObjectsIn calls use with every object of a list.
-func ObjectsIn(list []byte, use func(object []byte)) {
-	c := jsonscan.New(list)
-	for ok := c.Array(); ok && c.Element(); {
-		if raw := c.Raw(); IsKind(raw, '{') {
-			use(raw)
+// Objects returns those elements of a list that are objects.
+func Objects(list []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for one := range Elements(list) {
+			if IsKind(one, '{') && !yield(one) {
+				return
+			}
 		}
 	}
 }

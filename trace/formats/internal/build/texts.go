@@ -68,6 +68,12 @@ func ReadRaw(c *jsonscan.Cursor) trace.Raw {
 	return trace.Raw{Data: data, Form: trace.FormJSON}
 }
 
+// Raw returns a value as a Raw.
+func Raw(value []byte) trace.Raw {
+	c := jsonscan.New(value)
+	return ReadRaw(&c)
+}
+
 // ReadContent is rawValue for the content of a message, where an array is one of
 // content parts.
 func ReadContent(c *jsonscan.Cursor) trace.Raw {

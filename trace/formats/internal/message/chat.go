@@ -9,8 +9,6 @@
 package message
 
 import (
-	"bytes"
-
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
@@ -249,16 +247,4 @@ func unreadTexts(content trace.Raw) (n int) {
 		}
 	}
 	return n
-}
-
-// InSession reports whether a record of Helicone, which may be cut short, is of a
-// session, or may be: then requests are joined as the spans of a trace.
-func InSession(r trace.HeadRecord) bool {
-	return r.Has("request_body") && (r.Truncated || bytes.Contains(bytes.ToLower(r.Raw), []byte(`"helicone-session-id"`)))
-}
-
-// NotChat are members that records of other formats have beside "messages".
-var NotChat = [][]byte{
-	[]byte("system"), []byte("trajectory_format"), []byte("sessionId"), []byte("projectHash"),
-	[]byte("schema_version"), []byte("samples"), []byte("simulations"), []byte("contents"), []byte("traj"),
 }

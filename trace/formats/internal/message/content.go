@@ -164,9 +164,8 @@ func (r *contentRead) calls(value []byte) {
 		one(value)
 		return
 	}
-	c := jsonscan.New(value)
-	for ok := c.Array(); ok && c.Element(); {
-		if raw := c.Raw(); len(raw) > 0 && raw[0] == '{' {
+	for raw := range build.Elements(value) {
+		if len(raw) > 0 && raw[0] == '{' {
 			one(raw)
 		}
 	}

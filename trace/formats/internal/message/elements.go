@@ -136,9 +136,8 @@ var elementTag = regexp.MustCompile(`(?s)^\[([a-z_]+)(?: for .*?)?\] Result:\s*`
 // them what the program tells the model. It returns nil if the first part is none.
 func (m *Reader) partResults(parts []byte) (out []build.Item) {
 	open := false // the last result has nothing but its head
-	c := jsonscan.New(parts)
-	for ok := c.Array(); ok && c.Element(); {
-		text := raw(build.MemberRaw(c.Raw(), "text"))
+	for one := range build.Elements(parts) {
+		text := build.Raw(build.MemberRaw(one, "text"))
 		said := bytes.TrimSpace(text.Content())
 		found := elementTag.FindSubmatchIndex(said)
 		switch {
@@ -162,12 +161,6 @@ func (m *Reader) partResults(parts []byte) (out []build.Item) {
 		denied(&out[i])
 	}
 	return out
-}
-
-// raw returns a value as a Raw.
-func raw(value []byte) trace.Raw {
-	c := jsonscan.New(value)
-	return build.ReadRaw(&c)
 }
 
 // denied notes that a call was not allowed, or failed, where its result says so.

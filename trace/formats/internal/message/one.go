@@ -273,9 +273,7 @@ func severalResults(text trace.Raw) (out []build.Item) {
 	if list == nil || list[0] != '[' {
 		return nil
 	}
-	c := jsonscan.New(list)
-	for ok := c.Array(); ok && c.Element(); {
-		raw := c.Raw()
+	for raw := range build.Elements(list) {
 		if len(raw) == 0 || raw[0] != '{' || !build.HasMember(raw, "tool_call_id") && !build.HasMember(raw, "call_id") {
 			return nil
 		}

@@ -104,11 +104,11 @@ func (m *ToolOutput) Read(out trace.Raw) {
 		return
 	}
 	if result, id := build.MemberRaw(text, "result"), build.MemberText(text, "tool_call_id"); result != nil && len(id) > 0 {
-		m.Content, m.CallID = AsResult(raw(result)), id
+		m.Content, m.CallID = AsResult(build.Raw(result)), id
 		return
 	}
 	if content := build.MemberRaw(text, "message"); content != nil && build.HasMember(text, "id") { // Strands'
-		if list := build.InnerJSON(raw(content)); build.IsKind(list, '[') && isContentList(list) {
+		if list := build.InnerJSON(build.Raw(content)); build.IsKind(list, '[') && isContentList(list) {
 			m.Content, m.CallID = AsResult(trace.Raw{Data: list, Form: trace.FormParts}), build.MemberText(text, "id")
 			return
 		}

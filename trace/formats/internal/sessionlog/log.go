@@ -154,9 +154,8 @@ func (l *Log) divided(it *build.Item) (out []build.Item) {
 			return nil
 		}
 	}
-	c := jsonscan.New(list)
-	for ok := c.Array(); ok && c.Element(); {
-		out = append(out, build.Item{Kind: build.ItemResult, Tool: []byte(t.Calls[min(turn.FirstCall+len(out), len(t.Calls)-1)].Tool.Value()), Value: Raw(c.Raw()), Status: it.Status})
+	for one := range build.Elements(list) {
+		out = append(out, build.Item{Kind: build.ItemResult, Tool: []byte(t.Calls[min(turn.FirstCall+len(out), len(t.Calls)-1)].Tool.Value()), Value: build.Raw(one), Status: it.Status})
 	}
 	if len(out) != turn.NumCalls {
 		return nil
@@ -204,15 +203,6 @@ func New(agent string) *Log {
 	l := &Log{Builder: b, Messages: message.NewReader(b), Agent: agent}
 	l.Messages.Once = true
 	return l
-}
-
-// Raw returns a value as a Raw.
-func Raw(value []byte) trace.Raw {
-	if value == nil {
-		return trace.Raw{}
-	}
-	c := jsonscan.New(value)
-	return build.ReadRaw(&c)
 }
 
 // Member returns a member of an object by a path of names, nil if there is none.

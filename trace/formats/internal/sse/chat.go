@@ -42,9 +42,8 @@ func (s *Chat) add(o object) {
 		s.head.set("usage", usage)
 	}
 	s.Ignored = max(s.Ignored, o.number("ignored"))
-	c := jsonscan.New(o.get("choices"))
-	for ok := c.Array(); ok && c.Element(); {
-		s.addChoice(c.Raw())
+	for one := range build.Elements(o.get("choices")) {
+		s.addChoice(one)
 	}
 }
 
@@ -71,7 +70,7 @@ func (s *Chat) addChoice(text []byte) {
 	s.said.join("refusal", delta.token("refusal"))
 	s.said.join("reasoning_content", delta.token("reasoning_content"))
 	s.said.join("reasoning_content", delta.token("reasoning"))
-	for _, call := range elements(delta.get("tool_calls")) {
+	for call := range build.Elements(delta.get("tool_calls")) {
 		s.addCall(readObject(call))
 	}
 	if function := delta.get("function_call"); function != nil {

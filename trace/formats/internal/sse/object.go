@@ -26,15 +26,6 @@ func (o object) read(text []byte) object {
 	return o
 }
 
-// elements returns the elements of a list.
-func elements(list []byte) (out [][]byte) {
-	c := jsonscan.New(list)
-	for ok := c.Array(); ok && c.Element(); {
-		out = append(out, c.Raw())
-	}
-	return out
-}
-
 // get returns a member as it is written, the last of a name, nil if there is none.
 func (o object) get(name string) []byte {
 	for i := len(o) - 1; i >= 0; i-- {

@@ -33,7 +33,7 @@ func (s *Response) Add(event []byte) {
 // off what was complete.
 func (s *Response) Text() []byte {
 	response := s.response
-	if !s.ended || len(s.items) > 0 && len(elements(response.get("output"))) == 0 {
+	if !s.ended || len(s.items) > 0 && build.FirstElement(response.get("output")) == nil {
 		response.set("object", []byte(`"response"`))
 		if !s.ended || response.token("status") == nil {
 			response.set("status", []byte(`"incomplete"`))
