@@ -29,63 +29,48 @@ func SplitMember(name string, prepare func([]DocumentMember) any) func(*Input) i
 	}
 	return func(in *Input) iter.Seq2[Record, error] {
 		return func(yield func(Record, error) bool) {
-			m := memberSplitter{splitter: newSplitter(in, yield), name: name, prepare: prepare}
+			m := memberSplitter{Scanner: NewScanner(in, yield), name: name, prepare: prepare}
 			m.documents()
 		}
 	}
 }
 
 type memberSplitter struct {
-	*splitter
+	*Scanner
 	name    string
 	prepare func([]DocumentMember) any
 }
 
 // documents yields the records of every document of the input.
 func (s *memberSplitter) documents() {
-	s.w.skipMark()
-	for {
-		c, ok := s.space()
-		switch {
-		case !ok:
-			s.finish()
-			return
-		case c == '{':
-			if !s.document() {
-				return
-			}
-		case startsValue(c):
-			if !s.problem(diag.New(s.w.at(), "json-shape", "this is no object with a member %q", s.name)) || !s.pass() {
-				return
-			}
-		default:
-			if !s.resume(0, "only an object can stand here") {
-				return
-			}
+	s.each("only an object can stand here", func(c byte) bool {
+		if c == '{' {
+			return s.document()
 		}
-	}
+		return s.Problem(diag.New(s.At(), "json-shape", "this is no object with a member %q", s.name)) && s.pass()
+	})
 }
 
 // document yields the records of the object that begins here.
 func (s *memberSplitter) document() bool {
-	w := s.w
-	start := w.at()
-	w.advance(1)
+	w := s.window
+	start := w.At()
+	w.Advance(1)
 	var before []DocumentMember
 	found := false
 	for comma := true; ; {
 		c, ok := s.space()
 		if ok && c == ',' && !comma {
 			comma = true
-			w.advance(1)
+			w.Advance(1)
 			c, ok = s.space()
 		}
 		switch {
 		case !ok:
 			return s.unclosed("object")
 		case c == '}':
-			w.advance(1)
-			return found || s.problem(diag.New(start, "json-shape", "the object has no member %q", s.name))
+			w.Advance(1)
+			return found || s.Problem(diag.New(start, "json-shape", "the object has no member %q", s.name))
 		case c != '"' || !comma:
 			return s.stray("only a member or the end of the object can stand here")
 		}
@@ -108,7 +93,7 @@ func (s *memberSplitter) document() bool {
 				return false
 			}
 		case key == s.name:
-			if !s.problem(diag.New(w.at(), "json-shape", "the member %q is not one array", s.name)) || !s.pass() {
+			if !s.Problem(diag.New(w.At(), "json-shape", "the member %q is not one array", s.name)) || !s.pass() {
 				return false
 			}
 			found = true
@@ -146,21 +131,21 @@ func (s *memberSplitter) key() (string, bool) {
 	case c != ':':
 		return "", s.stray("only a colon can stand here")
 	}
-	s.w.advance(1)
+	s.Advance(1)
 	return unquote(record.Data), true
 }
 
 // pass consumes a value without keeping it.
 func (s *memberSplitter) pass() bool {
-	w := s.w
-	nest := jsonscan.NewNesting(w.rest()[0])
+	w := s.window
+	nest := jsonscan.NewNesting(w.Rest()[0])
 	for done := false; !done; {
-		if len(w.rest()) == 0 && !w.more() {
+		if len(w.Rest()) == 0 && !w.More() {
 			return nest.Scalar() || s.unclosed("object")
 		}
 		var n int
-		n, done = nest.Skip(w.rest())
-		w.advance(n)
+		n, done = nest.Skip(w.Rest())
+		w.Advance(n)
 	}
 	return true
 }

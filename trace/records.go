@@ -21,7 +21,7 @@ import (
 // problems with them are reported here, as json-syntax and json-truncated.
 func SplitRecords(in *Input) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		s := newSplitter(in, yield)
+		s := NewScanner(in, yield)
 		switch {
 		case in.Container == ContainerLines:
 			s.lines()
@@ -31,12 +31,14 @@ func SplitRecords(in *Input) iter.Seq2[Record, error] {
 	}
 }
 
-// splitter cuts the records of one input out of a window. Its methods that
-// return a bool return false when nothing more is to be done: the consumer has
+// Scanner cuts the records of one input out of a window. A Format writes its own Split
+// with it, when its records are neither lines nor JSON values: it shows the bytes from the
+// first that was not consumed, and hands out records without copying them. Its methods
+// that return a bool return false when nothing more is to be done: the consumer has
 // stopped, or the rest of the input cannot be told apart.
-type splitter struct {
-	w     *window
-	limit int
+type Scanner struct {
+	*window
+	Limit int // bytes of the largest record
 	yield func(Record, error) bool
 
 	shared any  // for the records to come
@@ -45,30 +47,36 @@ type splitter struct {
 	ended  bool // the input ended inside a record, which says so itself
 }
 
-func newSplitter(in *Input, yield func(Record, error) bool) *splitter {
-	return &splitter{w: newWindow(in), limit: in.limit(), yield: yield}
+// NewScanner returns a scanner that gives the records of an input to yield.
+func NewScanner(in *Input, yield func(Record, error) bool) *Scanner {
+	return &Scanner{window: newWindow(in), Limit: in.limit(), yield: yield}
 }
 
-func (s *splitter) problem(e *diag.Error) bool { return s.yield(Record{}, e) }
+// Yield gives a record to the consumer.
+func (s *Scanner) Yield(r Record) bool { return s.yield(r, nil) }
 
-// finish reports why reading ended, if it was not the end of the input.
-func (s *splitter) finish() {
-	if err := s.w.failure(); err != nil {
+// Problem gives a problem to the consumer.
+func (s *Scanner) Problem(e *diag.Error) bool { return s.yield(Record{}, e) }
+
+// Finish reports why reading ended, if it was not the end of the input.
+func (s *Scanner) Finish() {
+	if err := s.Failure(); err != nil {
 		s.yield(Record{}, err)
 	}
 }
 
-func (s *splitter) tooLarge(pos diag.Pos, size int64) *diag.Error {
-	return diag.New(pos, "record-too-large", "the record has %d bytes; the limit is %d", size, s.limit)
+// TooLarge is the problem of a record of so many bytes.
+func (s *Scanner) TooLarge(pos diag.Pos, size int64) *diag.Error {
+	return diag.New(pos, "record-too-large", "the record has %d bytes; the limit is %d", size, s.Limit)
 }
 
 // lines yields every line that is not blank.
-func (s *splitter) lines() {
-	w := s.w
-	w.skipMark()
+func (s *Scanner) lines() {
+	w := s.window
+	w.SkipMark()
 	searched := 0
 	for {
-		rest := w.rest()
+		rest := w.Rest()
 		n := bytes.IndexByte(rest[searched:], '\n')
 		switch {
 		case n >= 0:
@@ -80,18 +88,18 @@ func (s *splitter) lines() {
 			w.line++
 			w.bol = w.offset()
 			searched = 0
-		case len(rest) > s.limit:
+		case len(rest) > s.Limit:
 			if !s.skipLine() {
 				return
 			}
 			searched = 0
 		default:
 			searched = len(rest)
-			if w.more() {
+			if w.More() {
 				continue
 			}
-			if w.failure() != nil || s.line(rest) {
-				s.finish()
+			if w.Failure() != nil || s.line(rest) {
+				s.Finish()
 			}
 			return
 		}
@@ -99,9 +107,9 @@ func (s *splitter) lines() {
 }
 
 // line yields the line at the beginning of the window, unless it is blank.
-func (s *splitter) line(raw []byte) bool {
-	if len(raw) > s.limit {
-		return s.problem(s.tooLarge(s.w.at(), int64(len(raw))))
+func (s *Scanner) line(raw []byte) bool {
+	if len(raw) > s.Limit {
+		return s.Problem(s.TooLarge(s.At(), int64(len(raw))))
 	}
 	first, end := 0, len(raw)
 	for first < end && isSpace(raw[first]) {
@@ -113,26 +121,26 @@ func (s *splitter) line(raw []byte) bool {
 	if first == end {
 		return true
 	}
-	s.w.pos += first
-	record := s.w.record(end - first)
-	s.w.pos -= first
+	s.pos += first
+	record := s.Record(end - first)
+	s.pos -= first
 	return s.yield(record, nil)
 }
 
 // skipLine skips a line up to its newline without keeping it.
-func (s *splitter) skipLine() bool {
-	w := s.w
-	pos, size := w.at(), int64(0)
+func (s *Scanner) skipLine() bool {
+	w := s.window
+	pos, size := w.At(), int64(0)
 	for {
-		rest := w.rest()
+		rest := w.Rest()
 		n := bytes.IndexByte(rest, '\n')
 		if n < 0 {
 			n = len(rest)
 		}
 		size += int64(n)
 		w.pos += n
-		if n < len(rest) || !w.more() {
-			return s.problem(s.tooLarge(pos, size))
+		if n < len(rest) || !w.More() {
+			return s.Problem(s.TooLarge(pos, size))
 		}
 	}
 }
@@ -142,37 +150,44 @@ func (s *splitter) skipLine() bool {
 var literalNewline = []byte(`\n`)
 
 // literalNewline consumes a literal newline, and reports whether there was one.
-func (s *splitter) literalNewline() bool {
-	for len(s.w.rest()) < len(literalNewline) && s.w.more() {
+func (s *Scanner) literalNewline() bool {
+	for len(s.Rest()) < len(literalNewline) && s.More() {
 		continue
 	}
-	found := bytes.HasPrefix(s.w.rest(), literalNewline)
+	found := bytes.HasPrefix(s.Rest(), literalNewline)
 	if found {
-		s.w.advance(len(literalNewline))
+		s.Advance(len(literalNewline))
 	}
 	return found
 }
 
 // values yields the values of the input, of an array its elements unless whole.
-func (s *splitter) values(whole bool) {
-	s.w.skipMark()
+func (s *Scanner) values(whole bool) {
+	s.each("only JSON values can stand here", func(c byte) bool {
+		if c == '[' && !whole {
+			return s.elements()
+		}
+		return s.value()
+	})
+}
+
+// each calls read where a value begins, up to the end of the input. What else stands there
+// is skipped, and said.
+func (s *Scanner) each(stray string, read func(first byte) bool) {
+	s.SkipMark()
 	for {
 		c, ok := s.space()
 		switch {
 		case !ok:
-			s.finish()
+			s.Finish()
 			return
-		case c == '[' && !whole:
-			if !s.elements() {
-				return
-			}
 		case startsValue(c):
-			if !s.value() {
+			if !read(c) {
 				return
 			}
 		case s.literalNewline():
 		default:
-			if !s.resume(0, "only JSON values can stand here") {
+			if !s.resume(0, stray) {
 				return
 			}
 		}
@@ -180,17 +195,17 @@ func (s *splitter) values(whole bool) {
 }
 
 // elements yields the elements of the array that begins here.
-func (s *splitter) elements() bool {
-	w := s.w
-	w.advance(1)
+func (s *Scanner) elements() bool {
+	w := s.window
+	w.Advance(1)
 	indent := unknownIndent
 	for comma := true; ; {
 		c, ok := s.space()
 		if ok && c == ',' && !comma {
 			comma = true
-			w.advance(1)
+			w.Advance(1)
 			c, ok = s.space()
-			if ok && c == ']' && !s.problem(diag.Warn(w.at(), "json-syntax", "a comma before the end of the array")) {
+			if ok && c == ']' && !s.Problem(diag.Warn(w.At(), "json-syntax", "a comma before the end of the array")) {
 				return false
 			}
 		}
@@ -198,14 +213,14 @@ func (s *splitter) elements() bool {
 		case !ok:
 			return s.unclosed("array")
 		case c == ']':
-			w.advance(1)
+			w.Advance(1)
 			return true
 		case !startsValue(c):
 			if !s.resume(indent, "only a comma or the end of the array can stand here") {
 				return false
 			}
 		case !comma && !s.broken:
-			if !s.problem(diag.New(w.at(), "json-syntax", "a comma is missing before this element of the array")) {
+			if !s.Problem(diag.New(w.At(), "json-syntax", "a comma is missing before this element of the array")) {
 				return false
 			}
 		}
@@ -221,16 +236,16 @@ func (s *splitter) elements() bool {
 
 // unclosed reports that the input ends inside an array or object, and what went
 // wrong with reading if something did.
-func (s *splitter) unclosed(what string) bool {
-	if err := s.w.failure(); err != nil {
+func (s *Scanner) unclosed(what string) bool {
+	if err := s.Failure(); err != nil {
 		s.yield(Record{}, err)
 		return false
 	}
-	return s.ended || s.problem(diag.New(s.w.at(), "json-truncated", "the input ends inside the %s that holds the records", what))
+	return s.ended || s.Problem(diag.New(s.At(), "json-truncated", "the input ends inside the %s that holds the records", what))
 }
 
 // value yields the value that begins here as a record.
-func (s *splitter) value() bool {
+func (s *Scanner) value() bool {
 	record, found, ok := s.take()
 	if !found {
 		return ok
@@ -241,29 +256,29 @@ func (s *splitter) value() bool {
 
 // take consumes the value that begins here and returns it as a record, if it is
 // not too large. The last result is false if nothing more is to be done.
-func (s *splitter) take() (record Record, found, ok bool) {
-	w := s.w
-	nest := jsonscan.NewNesting(w.rest()[0])
+func (s *Scanner) take() (record Record, found, ok bool) {
+	w := s.window
+	nest := jsonscan.NewNesting(w.Rest()[0])
 	n, done := 0, false
 	for {
-		m, end := nest.Skip(w.rest()[n:])
+		m, end := nest.Skip(w.Rest()[n:])
 		n += m
-		if done = end; done || n > s.limit || !w.more() {
+		if done = end; done || n > s.Limit || !w.More() {
 			break
 		}
 	}
 	s.broken = false
-	large, atEnd := n > s.limit, !done && n <= s.limit
+	large, atEnd := n > s.Limit, !done && n <= s.Limit
 	switch {
-	case atEnd && w.failure() != nil:
-		s.finish()
+	case atEnd && w.Failure() != nil:
+		s.Finish()
 		return Record{}, false, false
-	case !large && (done && closes(w.rest()[:n]) || atEnd && nest.Scalar()):
+	case !large && (done && closes(w.Rest()[:n]) || atEnd && nest.Scalar()):
 		return s.cut(n), true, true
 	}
 	// The value goes on too long, or ends with the wrong bracket or not at all: a
 	// quote or a bracket may be missing. What follows it is saved if it can be found.
-	if next, near := s.nextLike(min(n, s.limit)); near {
+	if next, near := s.nextLike(min(n, s.Limit)); near {
 		s.broken = true
 		return s.cut(next), true, true
 	}
@@ -276,38 +291,38 @@ func (s *splitter) take() (record Record, found, ok bool) {
 
 // cut consumes the next n bytes and returns them as a record. White space and a
 // comma at their end, which only a broken value has, belong to no record.
-func (s *splitter) cut(n int) Record {
+func (s *Scanner) cut(n int) Record {
 	end := n
-	for data := s.w.rest(); end > 1 && (isSpace(data[end-1]) || data[end-1] == ','); {
+	for data := s.Rest(); end > 1 && (isSpace(data[end-1]) || data[end-1] == ','); {
 		end--
 	}
-	record := s.w.record(end)
-	s.w.advance(n)
+	record := s.Record(end)
+	s.Advance(n)
 	return record
 }
 
 // skipValue skips a value that is too large, of which n bytes were looked at.
-func (s *splitter) skipValue(nest *jsonscan.Nesting, n int, done bool) bool {
-	w := s.w
-	pos, size := w.at(), int64(n)
-	w.advance(n)
+func (s *Scanner) skipValue(nest *jsonscan.Nesting, n int, done bool) bool {
+	w := s.window
+	pos, size := w.At(), int64(n)
+	w.Advance(n)
 	for !done {
-		if len(w.rest()) == 0 && !w.more() {
+		if len(w.Rest()) == 0 && !w.More() {
 			s.ended = true
 			break
 		}
-		n, done = nest.Skip(w.rest())
-		w.advance(n)
+		n, done = nest.Skip(w.Rest())
+		w.Advance(n)
 		size += int64(n)
 	}
-	return s.problem(s.tooLarge(pos, size))
+	return s.Problem(s.TooLarge(pos, size))
 }
 
 // space consumes white space and returns the byte behind it.
-func (s *splitter) space() (byte, bool) {
-	before := s.w.offset()
-	c, ok := s.w.skipSpace()
-	s.fresh = s.w.bol >= before
+func (s *Scanner) space() (byte, bool) {
+	before := s.offset()
+	c, ok := s.skipSpace()
+	s.fresh = s.bol >= before
 	return c, ok
 }
 

@@ -17,8 +17,8 @@ import (
 // inside the broken value; then every line counts, provided that the layout is
 // one in which no part of a value begins like the value: with an indent, or with
 // more than the bracket on the first line.
-func (s *splitter) nextLike(n int) (int, bool) {
-	data := s.w.rest()[:n]
+func (s *Scanner) nextLike(n int) (int, bool) {
+	data := s.Rest()[:n]
 	indent := s.indent()
 	if indent == unknownIndent {
 		return 0, false
@@ -59,8 +59,8 @@ const (
 )
 
 // indent returns the indent of the value that begins here.
-func (s *splitter) indent() int {
-	if indent := s.w.indent(); s.fresh && indent <= maxIndent {
+func (s *Scanner) indent() int {
+	if indent := s.window.indent(); s.fresh && indent <= maxIndent {
 		return indent
 	}
 	return unknownIndent
@@ -68,30 +68,30 @@ func (s *splitter) indent() int {
 
 // resume reports stray bytes and skips them, up to a line that begins with a
 // bracket behind the indent; false if there is none.
-func (s *splitter) resume(indent int, msg string) bool {
-	w := s.w
+func (s *Scanner) resume(indent int, msg string) bool {
+	w := s.window
 	if indent == unknownIndent {
-		s.problem(diag.New(w.at(), "json-syntax", "%s; the rest of the input is not read", msg))
+		s.Problem(diag.New(w.At(), "json-syntax", "%s; the rest of the input is not read", msg))
 		return false
 	}
-	if !s.problem(diag.New(w.at(), "json-syntax", "%s; what follows is skipped up to the next record that can be recognised", msg)) {
+	if !s.Problem(diag.New(w.At(), "json-syntax", "%s; what follows is skipped up to the next record that can be recognised", msg)) {
 		return false
 	}
 	for {
-		i := bytes.IndexByte(w.rest(), '\n')
+		i := bytes.IndexByte(w.Rest(), '\n')
 		if i < 0 {
-			w.advance(len(w.rest()))
-			if !w.more() {
-				s.finish()
+			w.Advance(len(w.Rest()))
+			if !w.More() {
+				s.Finish()
 				return false
 			}
 			continue
 		}
-		w.advance(i + 1)
-		for len(w.rest()) <= indent && w.more() {
+		w.Advance(i + 1)
+		for len(w.Rest()) <= indent && w.More() {
 		}
-		if beginsLike(w.rest(), indent, '{') || beginsLike(w.rest(), indent, '[') {
-			w.advance(indent)
+		if beginsLike(w.Rest(), indent, '{') || beginsLike(w.Rest(), indent, '[') {
+			w.Advance(indent)
 			s.fresh = true
 			return true
 		}

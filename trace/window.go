@@ -14,7 +14,7 @@ import (
 const blockSize = 256 << 10
 
 // window is a view of an input that slides forward. The bytes that were read
-// and are not yet consumed, rest(), are always contiguous, so a record is a
+// and are not yet consumed, Rest(), are always contiguous, so a record is a
 // slice of the block it was read into and is never copied, except for the part
 // that a block's end cuts off.
 //
@@ -44,8 +44,8 @@ func newWindow(in *Input) *window {
 	return &window{in: in.Reader, block: block, limit: in.limit(), line: 1, file: in.File}
 }
 
-// rest returns the bytes read and not yet consumed.
-func (w *window) rest() []byte { return w.buf[w.pos:] }
+// Rest returns the bytes read and not yet consumed.
+func (w *window) Rest() []byte { return w.buf[w.pos:] }
 
 // offset returns the offset in the input of the first byte not yet consumed.
 func (w *window) offset() int64 { return w.base + int64(w.pos) }
@@ -53,14 +53,14 @@ func (w *window) offset() int64 { return w.base + int64(w.pos) }
 // indent returns how many bytes of its line stand before that byte.
 func (w *window) indent() int { return int(w.offset() - w.bol) }
 
-// at returns the position of the first byte not yet consumed.
-func (w *window) at() diag.Pos {
+// At returns the position of the first byte not yet consumed.
+func (w *window) At() diag.Pos {
 	return diag.Pos{File: w.file, Line: w.line, Col: w.indent() + 1}
 }
 
-// more reads on, so that rest is longer by at least a byte, and reports whether
-// it did. What rest returned before is still its beginning, but may be a copy.
-func (w *window) more() bool {
+// More reads on, so that Rest is longer by at least a byte, and reports whether
+// it did. What Rest returned before is still its beginning, but may be a copy.
+func (w *window) More() bool {
 	if w.err != nil {
 		return false
 	}
@@ -87,7 +87,7 @@ func readSome(in io.Reader, p []byte) (int, error) {
 // renew makes room behind rest: in the same block if no record points there
 // and it is of the usual size, else in a new one.
 func (w *window) renew() {
-	rest := w.rest()
+	rest := w.Rest()
 	size := max(len(rest)+w.block, min(2*len(rest), w.limit+w.block))
 	if reusable := cap(w.buf) >= w.block && cap(w.buf) <= 2*w.block; w.lent || !reusable || len(rest) > cap(w.buf)/2 {
 		w.buf = append(make([]byte, 0, size), rest...)
@@ -98,8 +98,8 @@ func (w *window) renew() {
 	w.pos, w.lent = 0, false
 }
 
-// advance consumes n bytes and counts their lines.
-func (w *window) advance(n int) {
+// Advance consumes n bytes and counts their lines.
+func (w *window) Advance(n int) {
 	seen := w.buf[w.pos : w.pos+n]
 	if lines := bytes.Count(seen, newline); lines > 0 {
 		w.line += lines
@@ -108,8 +108,8 @@ func (w *window) advance(n int) {
 	w.pos += n
 }
 
-// record returns the next n bytes as a record, without consuming them.
-func (w *window) record(n int) Record {
+// Record returns the next n bytes as a record, without consuming them.
+func (w *window) Record(n int) Record {
 	w.lent = true
 	return Record{
 		Data:   w.buf[w.pos : w.pos+n : w.pos+n],
@@ -120,12 +120,12 @@ func (w *window) record(n int) Record {
 	}
 }
 
-// skipMark consumes a byte order mark at the beginning of the input. It is no
+// SkipMark consumes a byte order mark at the beginning of the input. It is no
 // column of the first line.
-func (w *window) skipMark() {
-	for len(w.rest()) < len(byteOrderMark) && w.more() {
+func (w *window) SkipMark() {
+	for len(w.Rest()) < len(byteOrderMark) && w.More() {
 	}
-	if bytes.HasPrefix(w.rest(), byteOrderMark) {
+	if bytes.HasPrefix(w.Rest(), byteOrderMark) {
 		w.pos += len(byteOrderMark)
 		w.bol = w.offset()
 	}
@@ -135,26 +135,26 @@ func (w *window) skipMark() {
 // false at the end of the input.
 func (w *window) skipSpace() (byte, bool) {
 	for {
-		rest := w.rest()
+		rest := w.Rest()
 		for i, c := range rest {
 			if c > ' ' || c != ' ' && c != '\n' && c != '\t' && c != '\r' {
-				w.advance(i)
+				w.Advance(i)
 				return c, true
 			}
 		}
-		w.advance(len(rest))
-		if !w.more() {
+		w.Advance(len(rest))
+		if !w.More() {
 			return 0, false
 		}
 	}
 }
 
-// failure returns why reading ended, nil if at the end of the input.
-func (w *window) failure() error {
+// Failure returns why reading ended, nil if at the end of the input.
+func (w *window) Failure() error {
 	if w.err == nil || w.err == io.EOF {
 		return nil
 	}
-	return readProblem(w.at(), w.err)
+	return readProblem(w.At(), w.err)
 }
 
 // readProblem returns a failed read as a problem at pos.
@@ -173,52 +173,3 @@ var (
 	newline       = []byte{'\n'}
 	byteOrderMark = []byte("\xef\xbb\xbf")
 )
-
-// Scanner is what a Format writes its own Split with, when its records are
-// neither lines nor JSON values. It shows the bytes of an input from the first
-// that was not consumed, and hands out records without copying them. Methods that
-// return a bool return false when the consumer has stopped.
-type Scanner struct {
-	s     *splitter
-	Limit int // bytes of the largest record
-}
-
-// NewScanner returns a scanner that gives the records of an input to yield.
-func NewScanner(in *Input, yield func(Record, error) bool) *Scanner {
-	s := newSplitter(in, yield)
-	return &Scanner{s: s, Limit: s.limit}
-}
-
-// SkipMark consumes a byte order mark at the beginning of the input.
-func (s *Scanner) SkipMark() { s.s.w.skipMark() }
-
-// Rest returns the bytes that were read and not consumed. More, Advance and Yield
-// may move them.
-func (s *Scanner) Rest() []byte { return s.s.w.rest() }
-
-// More reads further bytes; false at the end of the input.
-func (s *Scanner) More() bool { return s.s.w.more() }
-
-// Advance consumes n bytes.
-func (s *Scanner) Advance(n int) { s.s.w.advance(n) }
-
-// At returns the position of the next byte.
-func (s *Scanner) At() diag.Pos { return s.s.w.at() }
-
-// Record returns the next n bytes as a record, without consuming them.
-func (s *Scanner) Record(n int) Record { return s.s.w.record(n) }
-
-// Yield gives a record to the consumer.
-func (s *Scanner) Yield(r Record) bool { return s.s.yield(r, nil) }
-
-// Problem gives a problem to the consumer.
-func (s *Scanner) Problem(e *diag.Error) bool { return s.s.problem(e) }
-
-// TooLarge is the problem of a record of so many bytes.
-func (s *Scanner) TooLarge(pos diag.Pos, size int64) *diag.Error { return s.s.tooLarge(pos, size) }
-
-// Failure returns why reading ended, nil if at the end of the input.
-func (s *Scanner) Failure() error { return s.s.w.failure() }
-
-// Finish reports why reading ended, if it was not the end of the input.
-func (s *Scanner) Finish() { s.s.finish() }
