@@ -44,9 +44,7 @@ func detectBedrock(h trace.Head) trace.Match {
 func asMessages(record []byte) []byte {
 	request := build.MemberRaw(build.MemberRaw(record, "input"), "inputBodyJson")
 	response := build.MemberRaw(build.MemberRaw(record, "output"), "outputBodyJson")
-	out := append([]byte(`{"request":`), converseRequest(request)...)
-	out = append(append(out, `,"response":`...), converseResponse(record, response)...)
-	return append(out, '}')
+	return build.Object("request", converseRequest(request), "response", converseResponse(record, response))
 }
 
 // rename is what a member is called in Anthropic's interface, and how its value is
@@ -128,23 +126,17 @@ func converseResponse(record, body []byte) []byte {
 	if said == nil {
 		return body // Anthropic's
 	}
-	out := append([]byte(`{"type":"message","role":"assistant","id":`), orNull(build.MemberRaw(record, "requestId"))...)
-	out = append(append(out, `,"model":`...), orNull(build.MemberRaw(record, "modelId"))...)
-	out = append(append(out, `,"content":`...), each(converseBlock)(build.MemberRaw(said, "content"))...)
-	if usage := build.MemberRaw(body, "usage"); build.IsKind(usage, '{') {
-		out = append(append(out, `,"usage":`...), renamed(usage, map[string]rename{
+	var usage []byte
+	if counts := build.MemberRaw(body, "usage"); build.IsKind(counts, '{') {
+		usage = renamed(counts, map[string]rename{
 			"inputTokens": {name: "input_tokens"}, "outputTokens": {name: "output_tokens"},
 			"cacheReadInputTokens": {name: "cache_read_input_tokens"}, "cacheWriteInputTokens": {name: "cache_creation_input_tokens"},
-		})...)
+		})
 	}
-	return append(out, '}')
-}
-
-func orNull(value []byte) []byte {
-	if value == nil {
-		return []byte("null")
-	}
-	return value
+	return build.Object(
+		"type", "message", "role", "assistant", "id", build.MemberRaw(record, "requestId"), "model", build.MemberRaw(record, "modelId"),
+		"content", each(converseBlock)(build.MemberRaw(said, "content")), "usage", usage,
+	)
 }
 
 // converseMessage returns a message.

@@ -6,6 +6,7 @@ package claudecode
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -129,7 +130,7 @@ func decodeClaudeCode(r trace.Record) ([]trace.Fragment, error) {
 		if l.uuid == "" {
 			return nil, nil
 		}
-		data = appendClaudeLink(nil, &l)
+		data = claudeLink(&l)
 	}
 	key, aliases := l.session, claudeRoots(&l)
 	if l.uuid == "" { // of stream-json, some of which name the session in some lines alone
@@ -139,26 +140,12 @@ func decodeClaudeCode(r trace.Record) ([]trace.Fragment, error) {
 	return []trace.Fragment{{Key: key, Aliases: aliases, Data: data, Pos: r.Pos()}}, nil
 }
 
-// appendClaudeLink writes what the chain needs of a line that holds no message.
-func appendClaudeLink(dst []byte, l *claudeLine) []byte {
-	dst = append(dst, `{"type":"link"`...)
-	for _, member := range [][2]string{
-		{"uuid", l.uuid},
-		{"parentUuid", l.parent},
-		{"logicalParentUuid", l.logicalParent},
-		{"sessionId", l.session},
-		{"agentId", l.agent},
-		{"timestamp", string(l.timestamp)},
-	} {
-		dst = append(dst, ',')
-		dst = jsonscan.AppendQuoted(dst, member[0])
-		dst = append(dst, ':')
-		dst = jsonscan.AppendQuoted(dst, member[1])
-	}
-	if l.sidechain {
-		dst = append(dst, `,"isSidechain":true`...)
-	}
-	return append(dst, '}')
+// claudeLink returns what the chain needs of a line that holds no message.
+func claudeLink(l *claudeLine) []byte {
+	return build.Object(
+		"type", "link", "uuid", l.uuid, "parentUuid", l.parent, "logicalParentUuid", l.logicalParent, "sessionId", l.session,
+		"agentId", l.agent, "timestamp", string(l.timestamp), "isSidechain", strconv.AppendBool(nil, l.sidechain),
+	)
 }
 
 func assembleClaudeCode(session string, parts []trace.Fragment) ([]*trace.Trajectory, error) {

@@ -18,7 +18,7 @@ func (r *reading) call(m *rule, c []byte) build.Item {
 	r.bound = r.first(m.at[fID], c)
 	it := build.Item{Kind: build.ItemCall, ID: []byte(r.text(m.at[fID], c)), Tool: []byte(r.text(m.at[fTool], c)), Value: r.arguments(m, c)}
 	if line := strings.TrimSpace(r.text(m.at[fCommand], c)); line != "" {
-		it.Value = trace.JSONOf(append(jsonscan.AppendQuoted([]byte(`{"command":`), r.text(m.at[fCommand], c)), '}'))
+		it.Value = trace.JSONOf(build.Object("command", r.text(m.at[fCommand], c)))
 		if len(it.Tool) == 0 {
 			it.Tool = []byte(strings.Fields(line)[0])
 		}

@@ -26,7 +26,7 @@ func inspectArchive(a *trace.Archive, limit int) (records trace.ArchiveRecords, 
 		eval := build.MemberRaw(data, "eval")
 		ok = eval != nil
 		if c := jsonscan.New(data); ok && c.End() == nil {
-			document = rawObject("eval", eval)
+			document = build.Object("eval", eval)
 		}
 	}
 	if !ok {

@@ -37,9 +37,7 @@ func divideLangfuse(record []byte) (out [][]byte) {
 		if traces[id] = key; id == key && own == "" {
 			event = "TRACE"
 		}
-		one := jsonscan.AppendQuoted([]byte(`{"trace":`), key)
-		one = jsonscan.AppendQuoted(append(one, `,"event":`...), event)
-		out = append(out, append(append(append(one, `,"body":`...), body...), '}'))
+		out = append(out, build.Object("trace", key, "event", event, "body", body))
 	}
 	var read func(raw []byte, depth int)
 	read = func(raw []byte, depth int) {

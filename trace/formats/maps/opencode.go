@@ -21,7 +21,7 @@ func sessionOfOpenCode(record []byte) [][]byte {
 	default:
 		return nil
 	}
-	return [][]byte{rawObject("session", string(id), "record", record)}
+	return [][]byte{build.Object("session", string(id), "record", record)}
 }
 
 // openCodeMessage is a message with its parts.
@@ -64,7 +64,7 @@ func readOpenCode(_ *build.Builder, records [][]byte) (out [][]byte) {
 		case build.HasMember(r, "role"):
 			of(build.MemberText(r, "id")).info = r
 		default:
-			out = append(out, rawObject("session", session, "parent", build.MemberRaw(r, "parentID"), "folder", build.MemberRaw(r, "directory")))
+			out = append(out, build.Object("session", session, "parent", build.MemberRaw(r, "parentID"), "folder", build.MemberRaw(r, "directory")))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *openCodeMessage) int {
@@ -78,15 +78,15 @@ func readOpenCode(_ *build.Builder, records [][]byte) (out [][]byte) {
 			return cmp.Compare(string(build.MemberText(a, "id")), string(build.MemberText(b, "id")))
 		})
 		if m.info == nil {
-			m.info = rawObject("role", "assistant")
+			m.info = build.Object("role", "assistant")
 			for _, p := range m.parts {
 				if string(build.MemberText(p, "type")) == "step-finish" {
-					m.info = rawObject("role", "assistant", "tokens", build.MemberRaw(p, "tokens"))
+					m.info = build.Object("role", "assistant", "tokens", build.MemberRaw(p, "tokens"))
 				}
 			}
 		}
-		message := rawObject("role", build.MemberRaw(m.info, "role"), "parts", listOf(m.parts))
-		out = append(out, rawObject("session", session, "info", m.info, "message", message))
+		message := build.Object("role", build.MemberRaw(m.info, "role"), "parts", build.List(m.parts))
+		out = append(out, build.Object("session", session, "info", m.info, "message", message))
 	}
 	return out
 }

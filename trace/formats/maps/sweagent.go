@@ -40,7 +40,7 @@ func readSWEAgent(b *build.Builder, records [][]byte) [][]byte {
 	} else {
 		return nil
 	}
-	return [][]byte{rawObject("run", records[0], "events", listOf(r.events))}
+	return [][]byte{build.Object("run", records[0], "events", build.List(r.events))}
 }
 
 // step adds a step of a run without messages, or a message that has a text as data sets
@@ -49,14 +49,14 @@ func (r *sweReader) step(step []byte) {
 	m := trace.NewHeadRecord(step, false).Members
 	if m["role"] == nil {
 		line := appendCommand(nil, build.MemberText(step, "action"))
-		if r.add("turn", "content", m["response"], "said", m["thought"], "commands", listOf(line)); line != nil {
+		if r.add("turn", "content", m["response"], "said", m["thought"], "commands", build.List(line)); line != nil {
 			r.add("result", "content", m["observation"])
 		}
 		return
 	}
 	for _, name := range []string{"content", "system_prompt", "text"} {
 		if build.IsKind(m[name], '"') && len(m[name]) > 2 {
-			r.message(rawObject("role", m["role"], "content", m[name]), lastBlock(build.MemberText(step, name)))
+			r.message(build.Object("role", m["role"], "content", m[name]), lastBlock(build.MemberText(step, name)))
 			return
 		}
 	}
@@ -66,7 +66,7 @@ func (r *sweReader) add(event string, namesAndValues ...any) {
 	if r.mini { // whose commands are those of bash, with a return code
 		event = "mini " + event
 	}
-	r.events = append(r.events, rawObject(append([]any{"event", event}, namesAndValues...)...))
+	r.events = append(r.events, build.Object(append([]any{"event", event}, namesAndValues...)...))
 }
 
 // message adds a message; action is the command in it.
@@ -84,7 +84,7 @@ func (r *sweReader) message(m, action []byte) {
 		if bytes.Equal(thought, x["content"]) || len(action) == 0 {
 			thought = nil
 		}
-		r.add("turn", "content", x["content"], "calls", calls, "commands", listOf(commands), "reasoning", x["reasoning_content"], "thought", thought, "extra", x["extra"])
+		r.add("turn", "content", x["content"], "calls", calls, "commands", build.List(commands), "reasoning", x["reasoning_content"], "thought", thought, "extra", x["extra"])
 	case role == "tool":
 		ids := x["tool_call_ids"] // of several calls
 		if ids == nil {

@@ -12,7 +12,7 @@ import (
 // divideVSCode returns a session or a replay as its events, and of a journal the line.
 func divideVSCode(record []byte) [][]byte {
 	if build.HasMember(record, "kind") && (build.HasMember(record, "k") || build.HasMember(record, "v")) {
-		return [][]byte{rawObject("journal", "1", "line", record)}
+		return [][]byte{build.Object("journal", "1", "line", record)}
 	}
 	return [][]byte{eventsOfVSCode(record)}
 }
@@ -74,29 +74,29 @@ func eventsOfVSCode(record []byte) []byte {
 	}
 	prompts := build.MemberRaw(record, "prompts")
 	if !build.IsKind(prompts, '[') {
-		prompts = listOf([][]byte{record})
+		prompts = build.List([][]byte{record})
 	}
 	for prompt := range build.Elements(prompts) {
 		if asked := build.MemberRaw(prompt, "prompt"); asked != nil {
-			events = append(events, rawObject("kind", "asked", "value", asked))
+			events = append(events, build.Object("kind", "asked", "value", asked))
 		}
 		for entry := range build.Elements(build.MemberRaw(prompt, "logs")) {
 			if said := sessionlog.Member(entry, "response", "message"); build.IsKind(said, '[') {
-				entry = rawObject("kind", build.MemberRaw(entry, "kind"), "metadata", build.MemberRaw(entry, "metadata"),
-					"response", rawObject("type", sessionlog.Member(entry, "response", "type"), "message", jsonscan.AppendQuoted(nil, trace.Raw{Data: said, Form: trace.FormParts}.Text())))
+				entry = build.Object("kind", build.MemberRaw(entry, "kind"), "metadata", build.MemberRaw(entry, "metadata"),
+					"response", build.Object("type", sessionlog.Member(entry, "response", "type"), "message", jsonscan.AppendQuoted(nil, trace.Raw{Data: said, Form: trace.FormParts}.Text())))
 			}
 			events = append(events, entry)
 		}
 	}
-	return rawObject("sessionId", build.MemberRaw(record, "sessionId"), "events", listOf(events))
+	return build.Object("sessionId", build.MemberRaw(record, "sessionId"), "events", build.List(events))
 }
 
 // requestOfVSCode returns the events of a request.
 func requestOfVSCode(request []byte) (events [][]byte) {
 	metadata := sessionlog.Member(request, "result", "metadata")
-	about := rawObject("timestamp", build.MemberRaw(request, "timestamp"), "modelId", build.MemberRaw(request, "modelId"), "resolvedModel", build.MemberRaw(metadata, "resolvedModel"))
+	about := build.Object("timestamp", build.MemberRaw(request, "timestamp"), "modelId", build.MemberRaw(request, "modelId"), "resolvedModel", build.MemberRaw(metadata, "resolvedModel"))
 	add := func(kind string, value []byte) {
-		events = append(events, rawObject("kind", kind, "about", about, "value", value))
+		events = append(events, build.Object("kind", kind, "about", about, "value", value))
 	}
 	asked := "asked"
 	if string(build.MemberRaw(request, "isSystemInitiated")) == "true" {
@@ -108,7 +108,7 @@ func requestOfVSCode(request []byte) (events [][]byte) {
 		add("round", round)
 		for call := range build.Elements(build.MemberRaw(round, "toolCalls")) {
 			if text := valuesOf(sessionlog.Member(results, sessionlog.Text(call, "id"), "content")); !text.IsZero() {
-				events = append(events, rawObject("kind", "result", "about", about, "id", build.MemberRaw(call, "id"), "value", jsonscan.AppendQuoted(nil, text.Text())))
+				events = append(events, build.Object("kind", "result", "about", about, "id", build.MemberRaw(call, "id"), "value", jsonscan.AppendQuoted(nil, text.Text())))
 			}
 		}
 	}
@@ -120,7 +120,7 @@ func requestOfVSCode(request []byte) (events [][]byte) {
 			said := sessionlog.Text(shown, "value") + sessionlog.Text(shown, "content", "value")
 			switch {
 			case isCall:
-				shown = rawObject("call", shown, "output", outputOfVSCode(shown))
+				shown = build.Object("call", shown, "output", outputOfVSCode(shown))
 			case said == "":
 				continue
 			case called:

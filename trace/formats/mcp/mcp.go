@@ -193,24 +193,14 @@ func decodeMCP(r trace.Record) ([]trace.Fragment, error) {
 		if !build.HasMember(message, "jsonrpc") {
 			continue
 		}
-		part := jsonscan.AppendQuoted([]byte(`{"at":`), l.at)
-		part = jsonscan.AppendQuoted(append(part, `,"side":`...), l.side)
-		if l.peer != nil {
-			part = jsonscan.AppendQuoted(append(part, `,"peer":`...), string(l.peer))
+		relay := l.relay
+		if len(out) > 0 {
+			relay = nil
 		}
-		if l.within != nil {
-			part = append(append(part, `,"within":`...), l.within...)
-		}
-		if l.by != nil {
-			part = jsonscan.AppendQuoted(append(part, `,"by":`...), l.by)
-		}
-		if l.attached != nil {
-			part = append(append(part, `,"attached":`...), l.attached...)
-		}
-		if l.relay != nil && len(out) == 0 {
-			part = append(append(part, `,"awo":`...), l.relay...)
-		}
-		part = append(append(append(part, `,"message":`...), message...), '}')
+		part := build.Object(
+			"at", string(l.at), "side", string(l.side), "peer", string(l.peer), "within", l.within, "by", string(l.by), "attached", l.attached,
+			"awo", relay, "message", message,
+		)
 		out = append(out, trace.Fragment{Key: key, Order: order, Data: part, Pos: r.Pos()})
 	}
 	if len(out) == 0 {

@@ -174,9 +174,7 @@ func decodeFlat(r trace.Record) ([]trace.Fragment, error) {
 		if h.trace == "" {
 			return
 		}
-		part := jsonscan.AppendQuoted([]byte(`{"trace":`), h.trace)
-		part = jsonscan.AppendQuoted(append(part, `,"kind":`...), kind)
-		part = append(append(append(part, `,"span":`...), span...), '}')
+		part := build.Object("trace", h.trace, "kind", kind, "span", span)
 		key, aliases := spantree.SpanKeys(h.trace, h.conversation)
 		out = append(out, trace.Fragment{Key: key, Aliases: aliases, Order: h.order, Data: part, Pos: r.Pos()})
 	})

@@ -89,8 +89,7 @@ func functionCall(l *log, call string) build.Item {
 		tool, _ := name.Text()
 		return build.Item{Kind: build.ItemCall, Tool: tool, Value: trace.TextOf(strings.ReplaceAll(found[2], `\'`, `'`))}
 	}
-	object := append(jsonscan.AppendQuoted([]byte(`{"role":"function_call","content":`), call), '}')
-	items, _ := l.Messages.Read(trace.JSONOf(object), false)
+	items, _ := l.Messages.Read(trace.JSONOf(build.Object("role", "function_call", "content", call)), false)
 	for _, it := range items {
 		if it.Kind == build.ItemCall {
 			return it
@@ -112,8 +111,7 @@ func callItems(l *log, list []byte) []build.Item {
 	if list == nil {
 		return nil
 	}
-	object := append(append([]byte(`{"role":"assistant","content":"","tool_calls":`), list...), '}')
-	items, _ := l.Messages.Read(trace.JSONOf(object), true)
+	items, _ := l.Messages.Read(trace.JSONOf(build.Object("role", "assistant", "content", "", "tool_calls", list)), true)
 	return items
 }
 

@@ -301,29 +301,25 @@ func stepsOf(message []byte) [][]byte {
 	if !bytes.Contains(parts, []byte(`"step-start"`)) || !build.IsKind(parts, '[') {
 		return [][]byte{message}
 	}
-	var steps [][]byte
-	var step []byte
+	var steps, step [][]byte
 	n := 0
-	for part := range build.Elements(parts) {
-		if sessionlog.Text(part, "type") == "step-start" {
-			if n++; n > 1 && step != nil {
-				steps, step = append(steps, step), nil
-			}
-			continue
-		}
+	end := func() {
 		if step != nil {
-			step = append(step, ',')
+			steps = append(steps, build.Object("role", sessionlog.Text(message, "role"), "parts", build.List(step)))
 		}
-		step = append(step, part...)
+		step = nil
+	}
+	for part := range build.Elements(parts) {
+		if sessionlog.Text(part, "type") != "step-start" {
+			step = append(step, part)
+		} else if n++; n > 1 {
+			end()
+		}
 	}
 	if n < 2 || step == nil {
 		return [][]byte{message}
 	}
-	steps = append(steps, step)
-	for i, step := range steps {
-		whole := jsonscan.AppendQuoted([]byte(`{"role":`), sessionlog.Text(message, "role"))
-		steps[i] = append(append(append(whole, `,"parts":[`...), step...), "]}"...)
-	}
+	end()
 	return steps
 }
 

@@ -1,7 +1,9 @@
 package build
 
 import (
+	"bytes"
 	"iter"
+	"slices"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
@@ -112,4 +114,31 @@ func EachOwn(c *jsonscan.Cursor, read func(key string)) {
 			read(string(c.Key()))
 		}
 	}
+}
+
+// Object returns an object of names and values, which are texts or JSON; a value that is nil is
+// left out.
+func Object(namesAndValues ...any) []byte {
+	out := []byte{'{'}
+	for i := 0; i < len(namesAndValues); i += 2 {
+		if raw, ok := namesAndValues[i+1].([]byte); ok && raw == nil {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(jsonscan.AppendQuoted(out, namesAndValues[i].(string)), ':')
+		switch v := namesAndValues[i+1].(type) {
+		case string:
+			out = jsonscan.AppendQuoted(out, v)
+		case []byte:
+			out = append(out, v...)
+		}
+	}
+	return append(out, '}')
+}
+
+// List returns a list of elements.
+func List(elements [][]byte) []byte {
+	return slices.Concat([]byte{'['}, bytes.Join(elements, []byte{','}), []byte{']'})
 }

@@ -52,8 +52,7 @@ func detailItems(content string) (items []build.Item) {
 				results = append(results, build.Item{Kind: build.ItemResult, ID: call.ID, Tool: call.Tool, Value: quoted(result, build.ReadRaw)})
 			}
 		case "code_interpreter":
-			args := append(jsonscan.AppendQuoted([]byte(`{"code":`), body), '}')
-			items = append(items, build.Item{Kind: build.ItemCall, Tool: []byte("code_interpreter"), Value: trace.JSONOf(args)})
+			items = append(items, build.Item{Kind: build.ItemCall, Tool: []byte("code_interpreter"), Value: trace.JSONOf(build.Object("code", body))})
 			if output := attrs["output"]; output != "" {
 				results = append(results, build.Item{Kind: build.ItemResult, Tool: []byte("code_interpreter"), Value: quoted(output, build.ReadRaw)})
 			}
