@@ -98,18 +98,6 @@ func (d *atifDecoder) appendFragments(fragments []trace.Fragment) []trace.Fragme
 	return fragments
 }
 
-// The members of a trajectory that are read.
-const (
-	atifVersion build.Members = 1 << iota
-	atifSession
-	atifTrajectory
-	atifAgent
-	atifSteps
-	atifContinued
-	atifSubagents
-	atifTotals
-)
-
 // atifDecoder reads one trajectory document.
 type atifDecoder struct {
 	b        *build.Builder
@@ -140,25 +128,25 @@ func (d *atifDecoder) trajectory(c *jsonscan.Cursor) (shape string) {
 	for c.Member() {
 		switch string(c.Key()) {
 		case "schema_version":
-			seen.Note(b, atifVersion)
+			seen.Note(b, "schema_version")
 			if text, _ := c.Text(); bytes.HasPrefix(text, []byte("ATIF-")) {
 				shape = ""
 			}
 		case "session_id":
-			seen.Note(b, atifSession)
+			seen.Note(b, "session_id")
 			t.Session = b.ReadID(c)
 		case "trajectory_id":
-			seen.Note(b, atifTrajectory)
+			seen.Note(b, "trajectory_id")
 			t.ID = b.ReadID(c)
 		case "continued_trajectory_ref":
-			seen.Note(b, atifContinued)
+			seen.Note(b, "continued_trajectory_ref")
 			t.Continued = b.ReadID(c)
 		case "agent":
-			seen.Note(b, atifAgent)
+			seen.Note(b, "agent")
 			t.Agent, t.Model, t.Tools = "", "", nil
 			d.agent(c)
 		case "steps":
-			if seen.Note(b, atifSteps) {
+			if seen.Note(b, "steps") {
 				b.Restart()
 				d.started, d.steps = nil, 0
 			}
@@ -167,20 +155,20 @@ func (d *atifDecoder) trajectory(c *jsonscan.Cursor) (shape string) {
 				d.steps++
 			}
 		case "final_metrics":
-			seen.Note(b, atifTotals)
+			seen.Note(b, "final_metrics")
 			totals := c.Raw()
 			d.total = build.ReadUsage(totals, &build.UsageATIF)
 			n := jsonscan.New(build.MemberRaw(totals, "total_steps"))
 			stated, _ := n.Int()
 			d.stated = int(stated)
 		case "subagent_trajectories":
-			seen.Note(b, atifSubagents)
+			seen.Note(b, "subagent_trajectories")
 			d.subagents(c)
 		case "extra":
 			build.EachOwn(c, func(key string) { d.own(key, c) })
 		}
 	}
-	if shape == "" && seen&atifSteps == 0 {
+	if shape == "" && !seen.Has("steps") {
 		shape = `this trajectory has no list "steps"`
 	}
 	if t.ID == "" {

@@ -62,20 +62,6 @@ type atifResult struct {
 	started []string
 }
 
-// The members of a step that are read.
-const (
-	stepSource build.Members = 1 << iota
-	stepMessage
-	stepThought
-	stepModel
-	stepTime
-	stepMetrics
-	stepCalls
-	stepResults
-	stepLLMCalls
-	stepCopied
-)
-
 // readStep reads a step and adds it to the trajectory.
 func (d *atifDecoder) readStep(c *jsonscan.Cursor) {
 	b, s := d.b, d.step
@@ -88,32 +74,32 @@ func (d *atifDecoder) readStep(c *jsonscan.Cursor) {
 	for c.Member() {
 		switch string(c.Key()) {
 		case "source":
-			seen.Note(b, stepSource)
+			seen.Note(b, "source")
 			s.source, _ = c.Text()
 		case "message":
-			seen.Note(b, stepMessage)
+			seen.Note(b, "message")
 			s.message = build.ReadContent(c).OrAbsent()
 		case "reasoning_content":
-			seen.Note(b, stepThought)
+			seen.Note(b, "reasoning_content")
 			s.thought = build.ReadContent(c).OrAbsent()
 		case "model_name":
-			seen.Note(b, stepModel)
+			seen.Note(b, "model_name")
 			s.model, _ = c.Text()
 		case "timestamp":
-			seen.Note(b, stepTime)
+			seen.Note(b, "timestamp")
 			s.time = b.ReadTime(c)
 		case "metrics":
-			seen.Note(b, stepMetrics)
+			seen.Note(b, "metrics")
 			s.usage = build.UsageATIF.Read(c)
 		case "tool_calls":
-			if seen.Note(b, stepCalls) {
+			if seen.Note(b, "tool_calls") {
 				s.calls = s.calls[:0]
 			}
 			for ok := c.Array(); ok && c.Element(); {
 				d.readCall(c)
 			}
 		case "observation":
-			if seen.Note(b, stepResults) {
+			if seen.Note(b, "observation") {
 				s.results = s.results[:0]
 			}
 			for ok := c.Object(); ok && c.Member(); {
@@ -125,12 +111,12 @@ func (d *atifDecoder) readStep(c *jsonscan.Cursor) {
 				}
 			}
 		case "llm_call_count":
-			seen.Note(b, stepLLMCalls)
+			seen.Note(b, "llm_call_count")
 			if n, ok := c.Int(); ok {
 				s.llmCalls = n
 			}
 		case "is_copied_context":
-			seen.Note(b, stepCopied)
+			seen.Note(b, "is_copied_context")
 			s.copied, _ = c.Bool()
 		case "extra":
 			build.EachOwn(c, func(key string) { d.ownStep(key, c) })

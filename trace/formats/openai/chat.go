@@ -57,15 +57,6 @@ func NewChat(b *build.Builder) *ChatRecord {
 	return &ChatRecord{Chat: message.Chat{RequestRecord: build.NewRequest(b)}}
 }
 
-// The members of a record that are read.
-const (
-	chatMessages build.Members = 1 << iota
-	chatTools
-	chatModel
-	chatRequest
-	chatResponse
-)
-
 // ChatRecord reads the record around the messages.
 type ChatRecord struct {
 	message.Chat
@@ -84,17 +75,17 @@ func (d *ChatRecord) record(c *jsonscan.Cursor, outer bool) {
 	for c.Member() {
 		switch string(c.Key()) {
 		case "messages":
-			if seen.Note(b, chatMessages) {
+			if seen.Note(b, "messages") {
 				d.Restart()
 			}
 			d.Found = d.Messages(c) || d.Found
 		case "tools", "functions":
 			if tools := b.ReadTools(c); len(tools) > 0 {
-				seen.Note(b, chatTools)
+				seen.Note(b, "tools")
 				b.Trajectory.Tools = tools
 			}
 		case "model":
-			seen.Note(b, chatModel)
+			seen.Note(b, "model")
 			model, _ = c.Text()
 		case "body":
 			if !outer && !d.Found {
@@ -102,7 +93,7 @@ func (d *ChatRecord) record(c *jsonscan.Cursor, outer bool) {
 			}
 		case "request", "request_body":
 			if outer {
-				if seen.Note(b, chatRequest) {
+				if seen.Note(b, "request") {
 					d.Restart()
 				}
 				d.Asked = true
@@ -110,8 +101,8 @@ func (d *ChatRecord) record(c *jsonscan.Cursor, outer bool) {
 			}
 		case "response", "response_body":
 			if outer {
-				seen.Note(b, chatResponse)
-				if seen&chatRequest != 0 {
+				seen.Note(b, "response")
+				if seen.Has("request") {
 					d.answer = trace.Raw{}
 					b.Nested(c, d.streamed, d.Response)
 				} else {

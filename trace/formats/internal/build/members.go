@@ -9,16 +9,24 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// Members notes which members an object has had, a bit for each that is read.
-type Members uint32
+// Members notes which members an object has had, of those that count once.
+type Members struct {
+	names [12]string
+	n     int
+}
+
+// Has reports whether a member was noted.
+func (m *Members) Has(name string) bool { return slices.Contains(m.names[:m.n], name) }
 
 // Note counts a member that was there before, and returns whether it was.
-func (m *Members) Note(b *Builder, bit Members) bool {
-	again := *m&bit != 0
+func (m *Members) Note(b *Builder, name string) bool {
+	again := m.Has(name)
 	if again {
 		b.Anomaly(CodeKeyDuplicate, 1)
+	} else if m.n < len(m.names) {
+		m.names[m.n] = name
+		m.n++
 	}
-	*m |= bit
 	return again
 }
 

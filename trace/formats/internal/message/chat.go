@@ -43,18 +43,6 @@ func (d *Chat) Messages(c *jsonscan.Cursor) bool {
 	return true
 }
 
-// The members of a message that are read.
-const (
-	ChatRole build.Members = 1 << iota
-	ChatName
-	ChatCallID
-	ChatContent
-	chatRefusal
-	chatThought
-	ChatCalls
-	chatFunctionCall
-)
-
 // Message reads a message. It returns false if there is none.
 func (d *Chat) Message(c *jsonscan.Cursor) (m ChatMessage, ok bool) {
 	d.calls = d.calls[:0]
@@ -67,26 +55,26 @@ func (d *Chat) Message(c *jsonscan.Cursor) (m ChatMessage, ok bool) {
 	for c.Member() {
 		switch string(c.Key()) {
 		case "role":
-			seen.Note(d.Odd, ChatRole)
+			seen.Note(d.Odd, "role")
 			m.Role, _ = c.Text()
 		case "name":
-			seen.Note(d.Odd, ChatName)
+			seen.Note(d.Odd, "name")
 			m.Name, _ = c.Text()
 		case "tool_call_id":
-			seen.Note(d.Odd, ChatCallID)
+			seen.Note(d.Odd, "tool_call_id")
 			m.CallID, _ = c.Text()
 		case "content":
-			seen.Note(d.Odd, ChatContent)
+			seen.Note(d.Odd, "content")
 			m.Content = build.ReadContent(c)
 		case "refusal":
-			seen.Note(d.Odd, chatRefusal)
+			seen.Note(d.Odd, "refusal")
 			m.Refusal = build.ReadContent(c)
 		case "reasoning_content", "reasoning":
-			if thought := build.ReadContent(c); !thought.IsEmpty() && !seen.Note(d.Odd, chatThought) {
+			if thought := build.ReadContent(c); !thought.IsEmpty() && !seen.Note(d.Odd, "reasoning") {
 				m.Thought = thought
 			}
 		case "tool_calls":
-			if seen.Note(d.Odd, ChatCalls) {
+			if seen.Note(d.Odd, "tool_calls") {
 				d.calls = d.calls[:0]
 			}
 			d.readCalls(c)
@@ -101,7 +89,7 @@ func (d *Chat) Message(c *jsonscan.Cursor) (m ChatMessage, ok bool) {
 				m.ended = build.StatusOf(!failed)
 			}
 		case "function_call":
-			seen.Note(d.Odd, chatFunctionCall)
+			seen.Note(d.Odd, "function_call")
 			if c.Object() {
 				d.calls = append(d.calls, build.Item{Kind: build.ItemCall})
 				readFunction(c, &d.calls[len(d.calls)-1])
