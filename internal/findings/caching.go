@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/internal/shell"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -27,11 +26,11 @@ type prompts struct {
 }
 
 // cache looks at what a cache did for t, and returns it, nil if its usage says nothing.
-func (f *Finder) cache(t *trace.Trajectory, isFailed bool, account *cost.Account) *cost.Cache {
+func (f *Finder) cache(t *trace.Trajectory, isFailed, coding bool, account *cost.Account) *cost.Cache {
 	if account == nil {
 		return nil
 	}
-	if !shell.IsAgent(t) { // whose system prompt is not the user's to change
+	if !coding { // whose system prompt is not the user's to change
 		f.caches.compare(t)
 	}
 	c := account.Caching(t)
@@ -48,6 +47,9 @@ func (f *Finder) cache(t *trace.Trajectory, isFailed bool, account *cost.Account
 	s := f.sums(hitKey{code: code})
 	s.count += len(c.Turns)
 	s.trajectories++
+	if coding {
+		s.coding++
+	}
 	s.see(t, len(c.Turns))
 	if isFailed {
 		s.failed++

@@ -41,13 +41,14 @@ type Finder struct {
 }
 
 type toolSums struct {
-	loop, retry, failures stat.RunningShare
+	loop, retry, failures, tests stat.RunningShare
 }
 
 // sums are those of one kind and tool.
 type sums struct {
 	count, good, inFailed int
 	trajectories, failed  int
+	coding                int // trajectories of coding agents
 	codes                 map[int]int
 	words                 map[string]int
 	by                    map[trace.Name]int
@@ -129,7 +130,7 @@ func (f *Finder) Add(t *trace.Trajectory, seen *Seen, account *cost.Account) {
 			f.parallel++
 		}
 	}
-	cache := f.cache(t, isFailed, account)
+	cache := f.cache(t, isFailed, seen.coding, account)
 	batched, counts := 0, map[hitKey]int{}
 	turns := make([][]hitKey, len(t.Turns)) // the findings that would do without each turn
 	for i := range seen.hits {
@@ -146,6 +147,9 @@ func (f *Finder) Add(t *trace.Trajectory, seen *Seen, account *cost.Account) {
 		s := f.sums(key)
 		s.add(h, isFailed)
 		s.see(t, h.count)
+		if seen.coding {
+			s.coding++
+		}
 		for _, turn := range h.turns {
 			turns[turn] = append(turns[turn], key)
 		}
@@ -161,6 +165,7 @@ func (f *Finder) Add(t *trace.Trajectory, seen *Seen, account *cost.Account) {
 			tool.loop.Add(counts[hitKey{Loop, c.tool}], c.calls)
 			tool.retry.Add(counts[hitKey{Retry, c.tool}], c.calls)
 			tool.failures.Add(counts[hitKey{Failures, c.tool}], c.calls)
+			tool.tests.Add(counts[hitKey{Tests, c.tool}], c.calls)
 		}
 	}
 }
@@ -283,6 +288,8 @@ type Finding struct {
 	Statuses []StatusCount `json:"statuses,omitempty"`
 
 	Advice string `json:"advice"`
+	// Line is what CLAUDE.md or AGENTS.md may say, "" where most of it is no coding agent's.
+	Line string `json:"line"`
 }
 
 // StatusCount is how many failed calls returned one code.
@@ -416,7 +423,11 @@ func (f *Finder) finding(key hitKey, s *sums, c *charge) Finding {
 	case Failures:
 		out.Statuses = statuses(s.codes)
 	}
-	out.Advice = f.advice(&out, s)
+	if 2*s.coding > s.trajectories {
+		out.Advice, out.Line = f.codingAdvice(&out)
+	} else {
+		out.Advice = f.advice(&out, s)
+	}
 	return out
 }
 
@@ -438,6 +449,8 @@ func (f *Finder) share(key hitKey) *stat.RunningShare {
 		return &tool.loop
 	case Retry:
 		return &tool.retry
+	case Tests:
+		return &tool.tests
 	}
 	return &tool.failures
 }

@@ -9,6 +9,7 @@ type Kept struct {
 	Turns  int       `json:"n"`
 	Silent int       `json:"s"`
 	Called int       `json:"c"`
+	Coding bool      `json:"g,omitempty"`
 }
 
 // KeptHit is the calls of one kind and tool in a trajectory.
@@ -31,7 +32,7 @@ func (s *Seen) Keep(number func(trace.Name) int) Kept {
 		}
 		return out
 	}
-	k := Kept{Tools: counts(s.tools), Turns: s.turns, Silent: s.silent, Called: s.called}
+	k := Kept{Tools: counts(s.tools), Turns: s.turns, Silent: s.silent, Called: s.called, Coding: s.coding}
 	for i := range s.hits {
 		h := &s.hits[i]
 		tool := -1
@@ -59,7 +60,7 @@ func (k *Kept) Seen(names []trace.Name) (*Seen, bool) {
 		}
 		return out
 	}
-	s := &Seen{tools: counts(k.Tools), turns: k.Turns, silent: k.Silent, called: k.Called}
+	s := &Seen{tools: counts(k.Tools), turns: k.Turns, silent: k.Silent, called: k.Called, coding: k.Coding}
 	for i := range k.Hits {
 		h := &k.Hits[i]
 		one := hit{code: h.Code, count: h.Count, good: h.Good, codes: h.Codes, words: h.Words, turns: h.Turns, by: counts(h.By)}

@@ -2,6 +2,7 @@ package findings
 
 import (
 	"github.com/awo-dev/awo/internal/dataflow"
+	"github.com/awo-dev/awo/internal/shell"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/replay"
 	"github.com/awo-dev/awo/trace"
@@ -16,6 +17,7 @@ const (
 	Retry    Code = "retry"               // the same call again after it failed
 	Failures Code = "failures"            // calls of a tool that fail
 	Batch    Code = "sequential-reads"    // independent reads, made in turns of their own
+	Tests    Code = "tests-one-by-one"    // runs of tests right after runs of others, by a coding agent
 	Silent   Code = "turns-without-calls" // turns of the model that call nothing and answer nobody
 
 	NoCache     Code = "no-prompt-caching"     // prefixes repeat, and no turn reads from a cache
@@ -23,7 +25,7 @@ const (
 )
 
 // Codes are all kinds of findings.
-var Codes = []Code{NoCache, BrokenCache, Loop, Retry, Failures, Batch, Silent}
+var Codes = []Code{NoCache, BrokenCache, Loop, Retry, Failures, Batch, Tests, Silent}
 
 // Looker looks for findings in single trajectories. It keeps scratch memory only, and may
 // be used by several goroutines; the zero value is ready.
@@ -36,8 +38,9 @@ type Seen struct {
 	hits   []hit
 	tools  []toolCount // of the model's calls, in order of first appearance
 	turns  int
-	silent int // turns that call nothing and answer nobody
-	called int // turns with a call
+	silent int  // turns that call nothing and answer nobody
+	called int  // turns with a call
+	coding bool // it is a coding agent's
 }
 
 // hit is the calls of one kind and tool in a trajectory.
@@ -120,6 +123,9 @@ func (l *Looker) Look(t *trace.Trajectory, marks []merge.Mark) *Seen {
 		})
 	}
 	l.lookForBatches(t, marks, s)
+	if s.coding = shell.IsAgent(t); s.coding {
+		s.lookForTests(t, repeats, retries)
+	}
 	s.lookForSilence(t)
 	return s
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/internal/findings"
@@ -47,7 +48,13 @@ func FindingSentences(list []findings.Finding, most int) report.Foremost {
 }
 
 // FindingSentence tells what a finding says to do, and what it rests on.
-func FindingSentence(f *findings.Finding) string { return f.Advice + " (" + findingEvidence(f) + ")" }
+func FindingSentence(f *findings.Finding) string {
+	text := f.Advice
+	if f.Line != "" {
+		text += fmt.Sprintf(" A line for CLAUDE.md or AGENTS.md: %q", f.Line)
+	}
+	return text + " (" + findingEvidence(f) + ")"
+}
 
 // FindingName says in a few words what a finding is.
 func FindingName(f *findings.Finding) string {
@@ -72,6 +79,8 @@ func findingShort(f *findings.Finding) string {
 		return fmt.Sprintf("%s fails (%s of %s)", f.Tool, report.Grouped(f.Count), CountOf(f.Of, "call"))
 	case findings.Batch:
 		return fmt.Sprintf("reads that could run in parallel run one at a time (%s)", CountOf(f.Count, "turn"))
+	case findings.Tests:
+		return fmt.Sprintf("tests of %s run one by one (%s)", f.Tool, CountOf(f.Count, "time"))
 	case findings.NoCache:
 		return "prompt caching is off"
 	case findings.BrokenCache:
@@ -137,6 +146,7 @@ func FindingsTable(list []findings.Finding) *report.Table {
 		{Key: "usd", Title: "cost", Unit: "USD", Digits: 5},
 		{Key: "usd_estimated", Title: "ranked by", Unit: "USD", Digits: 5, Rank: 2, Detail: true},
 		{Key: "advice", Title: "what to do", Words: true, Wrap: true, Max: 60, Rank: 3, Detail: true},
+		{Key: "line", Title: "for CLAUDE.md or AGENTS.md", Words: true, Wrap: true, Max: 60, Rank: 3, Detail: true, Hide: !slices.ContainsFunc(list, func(f findings.Finding) bool { return f.Line != "" })},
 	})
 	table.Note("Turns, tokens and cost are those of the turns that made nothing but these calls: the most that doing without them would save. A turn with several findings is charged to the first of them, so amounts add up. Ranked by: the cost, or without a price the tokens at the mean price of the others. Intervals are over trajectories.")
 	return table
