@@ -4,18 +4,22 @@ import (
 	"testing"
 )
 
-// TestHolds has kinds of credentials as an argument may hold them, by name and by value, and
-// ordinary constants. None of the credentials was ever valid.
+// TestHolds has 85 kinds of credentials as an argument may hold them, 45 by their name and 40
+// by their form, and ordinary constants. None of the credentials was ever valid.
 func TestHolds(t *testing.T) {
-	for _, name := range []string{
+	names := []string{
 		"pwd", "userPass", "pin_code", "user_pin", "userPin", "access_code", "jwt", "auth_header", "passwort", "creds", "otp", "totp", "db_pwd", "login_pwd",
 		"kennwort", "mot_de_passe", "auth_code", "verification_code", "one_time_code", "credentials", "client_secret", "refresh_token", "set-cookie", "tan", "account_number",
-	} {
+		"password", "passwd", "passphrase", "api_key", "X-Api-Key", "access_token", "private_key", "accessKey", "bearer", "authorization", "session_id", "cookie",
+		"signature", "mfa_code", "security_code", "cvv", "card_number", "iban", "ssn", "puk",
+	}
+	for _, name := range names {
+
 		if !Holds(name, "x") {
 			t.Errorf("the name %s is not seen", name)
 		}
 	}
-	for _, text := range []string{
+	texts := []string{
 		`curl -H 'Authorization: Bearer abcdef123456' https://api.example.com`,
 		`curl -u alice:hunter22 https://api.example.com`,
 		`psql postgres://app:hunter22@db.example.com/shop`,
@@ -28,8 +32,19 @@ func TestHolds(t *testing.T) {
 		`shpat_` + "0123456789abcdef0123456789abcdef",
 		`https://hooks.slack.com/services/` + "T00000000/B00000000/abcdefghijklmnopqrstuvwx",
 		"4111 1111 1111 1111", "4111111111111111", "DE89 3704 0044 0532 0130 00", "GB82WEST12345698765432",
+		"Bearer abcdef123456", "Basic YWxpY2U6aHVudGVyMjI=", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "sk-" + "proj-a1b2c3d4e5f6g7h8", "pk_" + "live_a1b2c3d4e5f6",
+		"ghp_" + "0123456789abcdefghijklmnopqrstuvwxyz", "github_pat_" + "11ABCDEFG0abcdefghijkl", "glpat-" + "a1B2c3D4e5F6g7H8i9J0", "xoxb-" + "123456789012-abcdefghijkl",
+		"AKIA" + "IOSFODNN7EXAMPLE", "AIza" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q", "-----BEGIN RSA PRIVATE KEY-----", "mysql://root:hunter22@localhost:3306/shop",
+		"mongodb+srv://app:hunter22@cluster.example.com/shop", "amqp://app:hunter22@queue.example.com", "https://alice:hunter22@git.example.com/a.git",
+		"d41d8cd98f00b204e9800998ecf8427e", "xK9mQ2vL8pR4tW7z", "550e8400-e29b-41d4-a716-446655440000", "wJalrXUtnFEMIbPxRfiCYEXAMPLEKEY", `password: hunter22`, `AWS_SECRET_ACCESS_KEY=hunter22hunter`,
+		`{"headers":{"Authorization":"Bearer abcdef123456"}}`, `wget --password=hunter22 https://x.example`,
 		"MIIEpAIBAAKCAQEA1c7+9z5Pad7OejecsQ0bu3aozN3tihPmUODnrznL8AbFNJFq\nHDoiAhEAx",
-	} {
+	}
+	if n := len(names) + len(texts); n != 85 {
+		t.Errorf("%d kinds", n)
+	}
+	for _, text := range texts {
+
 		if !Holds("text", text) {
 			t.Errorf("nothing is seen in %.40s", text)
 		}
