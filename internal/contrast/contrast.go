@@ -13,14 +13,19 @@
 package contrast
 
 import (
+	"bytes"
 	"cmp"
+	"iter"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
 
+	"github.com/awo-dev/awo/internal/deal"
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 // Cost is what a trajectory cost.
@@ -33,24 +38,42 @@ type Cost struct {
 // Set is the trajectories of one side.
 type Set struct {
 	Runs  int
-	tasks map[string]*task
-
-	// Runs that all take the same to the microsecond have times that were filled in.
-	timed  int
-	took   time.Duration // of the first
-	varies bool
+	tasks map[deal.Hash]*task
+	runs  [measures]completeness.Distribution // of what single runs have, as whole numbers like the sums
 }
 
-// task is the sums over the runs of a task.
+// task is the sums over the runs of a task, whole numbers: money in billionths, times in
+// microseconds, so that sums do not depend on their order.
 type task struct {
-	runs  float64
-	sums  [measures][2]float64 // numerator and denominator
-	tools map[string]float64   // calls
-	steps map[[2]string]float64
+	key   string // "" of one that was restored
+	runs  int
+	sums  [measures][2]int // numerator and denominator
+	tools map[string]int   // calls
+	steps map[[2]string]int
+}
+
+func newTask(key string) *task {
+	return &task{key: key, tools: map[string]int{}, steps: map[[2]string]int{}}
+}
+
+// of returns numerator and denominator of a measure in its unit.
+func (t *task) of(m int) (num, den float64) {
+	return float64(t.sums[m][0]) / unitOf(m), float64(t.sums[m][1])
+}
+
+// unitOf is how many of the whole numbers of a measure are one of its unit.
+func unitOf(m int) float64 {
+	switch m {
+	case usd:
+		return 1e9
+	case seconds:
+		return 1e6
+	}
+	return 1
 }
 
 // NewSet returns an empty set.
-func NewSet() *Set { return &Set{tasks: map[string]*task{}} }
+func NewSet() *Set { return &Set{tasks: map[deal.Hash]*task{}} }
 
 // Tasks is how many tasks the set has.
 func (s *Set) Tasks() int { return len(s.tasks) }
@@ -63,6 +86,7 @@ const (
 	calls
 	callsByTurn
 	failed
+	loops
 	tokens
 	usd
 	seconds
@@ -88,6 +112,7 @@ var Measures = [measures]Measure{
 	{"calls", "", "run", "calls that the model decided on", false, false},
 	{"calls_by_turn", "", "calling turn", "parallel calls", false, true},
 	{"failed_calls", "", "run", "calls known to have failed", true, false},
+	{"loops", "", "run", "calls made again with nothing changed between", true, false},
 	{"tokens", "", "run", "tokens read and written", true, false},
 	{"money", "USD", "run", "tokens at list prices, of runs that have prices for all turns", true, false},
 	{"seconds", "s", "run", "from the first recorded time to the last, of runs that record them", true, false},
@@ -98,13 +123,17 @@ var Measures = [measures]Measure{
 func (s *Set) Add(t *trace.Trajectory, c Cost) {
 	s.Runs++
 	key := t.TaskKey()
-	k := s.tasks[key]
+	hash := deal.HashOf(key)
+	k := s.tasks[hash]
 	if k == nil {
-		k = &task{tools: map[string]float64{}, steps: map[[2]string]float64{}}
-		s.tasks[key] = k
+		k = newTask(key)
+		s.tasks[hash] = k
 	}
 	k.runs++
-	add := func(m int, num, den float64) {
+	add := func(m, num, den int) {
+		if den == 1 && m != success {
+			s.runs[m].Add(uint64(num))
+		}
 		k.sums[m][0] += num
 		k.sums[m][1] += den
 	}
@@ -136,26 +165,29 @@ func (s *Set) Add(t *trace.Trajectory, c Cost) {
 			calling++
 		}
 	}
-	add(turns, float64(len(t.Turns)), 1)
-	add(callingTurns, float64(calling), 1)
-	add(answers, float64(len(t.Turns)-calling), 1)
-	add(calls, float64(made), 1)
-	add(callsByTurn, float64(made), float64(calling))
-	add(failed, float64(bad), 1)
-	add(tokens, c.Tokens, 1)
-	if c.Priced {
-		add(usd, c.USD, 1)
-	}
-	if first, last := t.Span(); last.After(first) {
-		add(seconds, last.Sub(first).Seconds(), 1)
-		if s.timed++; s.timed == 1 {
-			s.took = last.Sub(first)
-		} else if last.Sub(first) != s.took {
-			s.varies = true
+	add(turns, len(t.Turns), 1)
+	add(callingTurns, calling, 1)
+	add(answers, len(t.Turns)-calling, 1)
+	add(calls, made, 1)
+	add(callsByTurn, made, calling)
+	add(failed, bad, 1)
+	repeats := merge.Repeats(t, nil)
+	again := 0
+	for i, of := range repeats {
+		if of >= 0 && t.Calls[i].Origin == trace.OriginModel {
+			again++
 		}
 	}
+	add(loops, again, 1)
+	add(tokens, int(math.Round(c.Tokens)), 1)
+	if c.Priced {
+		add(usd, int(math.Round(c.USD*1e9)), 1)
+	}
+	if first, last := t.Span(); last.After(first) {
+		add(seconds, int(last.Sub(first).Microseconds()), 1)
+	}
 	if t.Outcome != trace.OutcomeUnknown {
-		won := 0.0
+		won := 0
 		if t.Outcome == trace.OutcomeSuccess {
 			won = 1
 		}
@@ -163,11 +195,113 @@ func (s *Set) Add(t *trace.Trajectory, c Cost) {
 	}
 }
 
+// AddTo adds what the set holds to sums by name, and by task and name, so that sets add up.
+func (s *Set) AddTo(add func(name string, n int), addTask func(task, name string, n int)) {
+	for m := range s.runs {
+		for v, n := range s.runs[m].All() {
+			add(prefix+Measures[m].Name+"/"+strconv.FormatUint(v, 10), n)
+		}
+	}
+	for _, t := range s.tasks { // sums do not depend on the order
+		addTask(t.key, prefix+"runs", t.runs)
+		for m, sum := range t.sums {
+			addTask(t.key, prefix+Measures[m].Name, sum[0])
+			addTask(t.key, prefix+Measures[m].Name+"/of", sum[1])
+		}
+		for tool, n := range t.tools {
+			addTask(t.key, prefix+"tool/"+tool, n)
+		}
+		for step, n := range t.steps {
+			addTask(t.key, prefix+"step/"+step[0]+"\x00"+step[1], n)
+		}
+	}
+}
+
+// prefix begins the names of the sums.
+const prefix = "compare/"
+
+// Sums are where AddTo puts a set.
+type Sums interface {
+	Sums(prefix string) iter.Seq2[string, int]
+	TaskNames(prefix string) iter.Seq[string]
+	TaskSums(name string) iter.Seq2[[16]byte, int]
+}
+
+// Restore returns the set that AddTo put into sums.
+func Restore(from Sums) *Set {
+	s := NewSet()
+	for name := range from.TaskNames(prefix) {
+		for id, n := range from.TaskSums(prefix + name) {
+			if s.tasks[id] == nil {
+				s.tasks[id] = newTask("")
+			}
+			s.tasks[id].restore(name, n)
+		}
+	}
+	for _, t := range s.tasks {
+		s.Runs += t.runs
+	}
+	for m := range Measures {
+		for text, n := range from.Sums(prefix + Measures[m].Name + "/") {
+			if v, err := strconv.ParseUint(text, 10, 64); err == nil {
+				s.runs[m].AddN(v, n)
+			}
+		}
+	}
+	return s
+}
+
+func (t *task) restore(name string, n int) {
+	if tool, is := strings.CutPrefix(name, "tool/"); is {
+		t.tools[tool] = n
+		return
+	}
+	if step, is := strings.CutPrefix(name, "step/"); is {
+		from, to, _ := strings.Cut(step, "\x00")
+		t.steps[[2]string{from, to}] = n
+		return
+	}
+	if name == "runs" {
+		t.runs = n
+		return
+	}
+	name, isOf := strings.CutSuffix(name, "/of")
+	for m := range Measures {
+		if Measures[m].Name == name && isOf {
+			t.sums[m][1] = n
+		} else if Measures[m].Name == name {
+			t.sums[m][0] = n
+		}
+	}
+}
+
+// Quantile returns the value that a share p of the runs do not exceed, in the unit of the
+// measure; it is kept to 1 in 128.
+func (s *Set) Quantile(m int, p float64) stat.Figure {
+	return stat.Finite(s.runs[m].Quantile(p)/unitOf(m), nothing)
+}
+
 // leastTimed is how many runs have to take the same before it is no coincidence.
 const leastTimed = 5
 
-// filledIn reports whether the times of the set say nothing.
-func (s *Set) filledIn() bool { return s.timed >= leastTimed && !s.varies }
+// filledIn reports whether the times of the set say nothing: its runs all take the same to
+// the microsecond, so they were filled in.
+func (s *Set) filledIn() bool {
+	runs, took := 0, -1
+	for _, t := range s.tasks {
+		sum := t.sums[seconds]
+		if sum[1] == 0 {
+			continue
+		}
+		if runs += sum[1]; took < 0 {
+			took = sum[0] / sum[1]
+		}
+		if sum[0] != took*sum[1] {
+			return false
+		}
+	}
+	return runs >= leastTimed
+}
 
 // The ends of a step that are no tool.
 const (
@@ -249,8 +383,8 @@ func New(before, after *Set, o Options) *Contrast {
 	for key, b := range before.tasks {
 		if a := after.tasks[key]; a != nil {
 			c.Both++
-			shared[0] += b.runs
-			shared[1] += a.runs
+			shared[0] += float64(b.runs)
+			shared[1] += float64(a.runs)
 		}
 	}
 	c.Paired = o.Pairing == PairAlways || o.Pairing == PairAuto && c.Both >= LeastPairs &&
@@ -266,10 +400,10 @@ func New(before, after *Set, o Options) *Contrast {
 			c.Figures[m] = Estimate{Before: stat.Unknown(reason), After: stat.Unknown(reason), Difference: stat.Unknown(reason), Interval: stat.NoInterval(reason), P: stat.Unknown(reason), PAdjusted: stat.Unknown(reason)}
 			continue
 		}
-		c.Figures[m] = p.estimate(uint64(m), func(t *task) (num, den float64) { return t.sums[m][0], t.sums[m][1] })
+		c.Figures[m] = p.estimate(uint64(m), func(t *task) (num, den float64) { return t.of(m) })
 	}
-	c.Tools = named(p, func(t *task) map[string]float64 { return t.tools }, 1000, func(n *Named, tool string) { n.Tool = tool })
-	c.Steps = named(p, func(t *task) map[[2]string]float64 { return t.steps }, 2000, func(n *Named, step [2]string) { n.From, n.To = step[0], step[1] })
+	c.Tools = named(p, func(t *task) map[string]int { return t.tools }, 1000, func(n *Named, tool string) { n.Tool = tool })
+	c.Steps = named(p, func(t *task) map[[2]string]int { return t.steps }, 2000, func(n *Named, step [2]string) { n.From, n.To = step[0], step[1] })
 	p.test(c)
 	return c
 }
@@ -283,13 +417,13 @@ type pair struct {
 
 func (p *pair) list(before, after *Set) {
 	for side, s := range [2]*Set{before, after} {
-		keys := make([]string, 0, len(s.tasks))
+		keys := make([]deal.Hash, 0, len(s.tasks))
 		for key := range s.tasks {
 			if !p.paired || before.tasks[key] != nil && after.tasks[key] != nil {
 				keys = append(keys, key)
 			}
 		}
-		slices.Sort(keys)
+		slices.SortFunc(keys, func(a, b deal.Hash) int { return bytes.Compare(a[:], b[:]) })
 		for _, key := range keys {
 			p.tasks[side] = append(p.tasks[side], s.tasks[key])
 		}
@@ -366,7 +500,7 @@ func (p *pair) estimate(purpose uint64, of func(*task) (num, den float64)) Estim
 }
 
 // named compares counts by name, and returns those whose difference is largest.
-func named[K comparable](p *pair, counts func(*task) map[K]float64, purpose uint64, set func(*Named, K)) []Named {
+func named[K comparable](p *pair, counts func(*task) map[K]int, purpose uint64, set func(*Named, K)) []Named {
 	all := map[K]bool{}
 	for _, tasks := range p.tasks {
 		for _, t := range tasks {
@@ -382,7 +516,7 @@ func named[K comparable](p *pair, counts func(*task) map[K]float64, purpose uint
 	}
 	var rows []row
 	for k := range all {
-		value, _ := p.point(func(t *task) (float64, float64) { return counts(t)[k], t.runs })
+		value, _ := p.point(func(t *task) (float64, float64) { return float64(counts(t)[k]), float64(t.runs) })
 		if d := math.Abs(value[1] - value[0]); d > 0 {
 			var n Named
 			set(&n, k)
@@ -394,7 +528,7 @@ func named[K comparable](p *pair, counts func(*task) map[K]float64, purpose uint
 	for i, r := range rows[:min(len(rows), p.o.Most)] {
 		var n Named
 		set(&n, r.key)
-		n.Estimate = p.estimate(purpose+uint64(i), func(t *task) (float64, float64) { return counts(t)[r.key], t.runs })
+		n.Estimate = p.estimate(purpose+uint64(i), func(t *task) (float64, float64) { return float64(counts(t)[r.key]), float64(t.runs) })
 		out = append(out, n)
 	}
 	return out

@@ -9,6 +9,7 @@ import (
 
 	"github.com/awo-dev/awo/internal/contrast"
 	"github.com/awo-dev/awo/internal/scripted"
+	"github.com/awo-dev/awo/internal/summary"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -170,5 +171,39 @@ func BenchmarkNew(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		contrast.New(before, after, contrast.Options{})
+	}
+}
+
+// TestStored: a set that was kept as sums is the same set, and sums of parts are those of all.
+func TestStored(t *testing.T) {
+	all, parts, other := contrast.NewSet(), summary.New(summary.Options{}), contrast.NewSet()
+	for i := range 24 {
+		r := run(fmt.Sprint(i%12), "a", "b", "b", fmt.Sprint("c", i%3))
+		if r.Outcome = trace.OutcomeFailure; i%2 == 0 {
+			r.Outcome = trace.OutcomeSuccess
+		}
+		cost := contrast.Cost{Tokens: float64(100 + i), USD: 0.001 * float64(i), Priced: i%5 > 0}
+		all.Add(r, cost)
+		part := contrast.NewSet()
+		part.Add(r, cost)
+		part.AddTo(parts.AddN, parts.AddTaskN)
+		other.Add(run(fmt.Sprint(i), "a"), contrast.Cost{Tokens: 50})
+	}
+	stored, err := summary.Read("part", parts.Append(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	restored := contrast.Restore(stored)
+	o := contrast.Options{Permutations: 99}
+	if got, want := contrast.New(restored, other, o), contrast.New(all, other, o); !reflect.DeepEqual(got, want) {
+		t.Errorf("restored\n%+v\nwant\n%+v", got, want)
+	}
+	for m := range contrast.Measures {
+		if got, want := restored.Quantile(m, 0.95), all.Quantile(m, 0.95); got != want {
+			t.Errorf("%s: %v, want %v", contrast.Measures[m].Name, got, want)
+		}
+	}
+	if restored.Runs != 24 || restored.Tasks() != 12 {
+		t.Errorf("%d runs of %d tasks", restored.Runs, restored.Tasks())
 	}
 }

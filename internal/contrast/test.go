@@ -27,7 +27,7 @@ func (p *pair) test(c *Contrast) {
 	var family []*Estimate
 	for m := range c.Figures {
 		e := &c.Figures[m]
-		if p.permute(e, uint64(m), func(t *task) (float64, float64) { return t.sums[m][0], t.sums[m][1] }) {
+		if p.permute(e, uint64(m), func(t *task) (float64, float64) { return t.of(m) }) {
 			family = append(family, e)
 		}
 	}
@@ -47,7 +47,7 @@ func (p *pair) test(c *Contrast) {
 	family = nil
 	for i := range c.Tools {
 		e, tool := &c.Tools[i].Estimate, c.Tools[i].Tool
-		if p.permute(e, 1000+uint64(i), func(t *task) (float64, float64) { return t.tools[tool], t.runs }) {
+		if p.permute(e, 1000+uint64(i), func(t *task) (float64, float64) { return float64(t.tools[tool]), float64(t.runs) }) {
 			family = append(family, e)
 		}
 	}
@@ -99,7 +99,7 @@ func (p *pair) permuteTools(e *Estimate) {
 	}
 	var all []rows
 	for tool := range names { // the largest of them does not depend on their order
-		all = append(all, p.rows(func(t *task) (float64, float64) { return t.tools[tool], t.runs }))
+		all = append(all, p.rows(func(t *task) (float64, float64) { return float64(t.tools[tool]), float64(t.runs) }))
 	}
 	largest := func(swap []bool) (most float64) {
 		for i := range all {

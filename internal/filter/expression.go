@@ -66,12 +66,12 @@ func Names() [][2]string {
 	}
 }
 
-// Compile parses and checks an expression that must be true or false. The error
-// is a *diag.Error positioned inside it.
-func Compile(source string) (*Expression, error) {
+// Compile parses and checks an expression that must be true or false, the value of a flag.
+// The error is a *diag.Error positioned inside it.
+func Compile(flag, source string) (*Expression, error) {
 	program, err := expr.Compile(source, expr.Env(facts{}), expr.AsBool(), expr.MaxNodes(1000), expr.Timezone("UTC"))
 	if err != nil {
-		pos := diag.Pos{File: "--where"}
+		pos := diag.Pos{File: flag}
 		problem := &file.Error{}
 		if errors.As(err, &problem) {
 			pos.Line, pos.Col = max(problem.Line, 1), problem.Column+1

@@ -74,7 +74,7 @@ func TestWhere(t *testing.T) {
 		`source endsWith ".jsonl"`:         "one two",
 		`false`:                            "",
 	} {
-		where, err := filter.Compile(expression)
+		where, err := filter.Compile("--where", expression)
 		if err != nil {
 			t.Errorf("%s: %v", expression, err)
 			continue
@@ -97,7 +97,7 @@ func TestCompileErrorsHavePositions(t *testing.T) {
 		`nosuch == 1`:         "--where:1:1:",
 		"calls > 1 &&\n nope": "--where:2:2:",
 	} {
-		_, err := filter.Compile(expression)
+		_, err := filter.Compile("--where", expression)
 		problem := &diag.Error{}
 		if !errors.As(err, &problem) || problem.Code != "where-invalid" || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("Compile(%q) = %v, want a where-invalid at %s", expression, err, want)
@@ -219,7 +219,7 @@ func FuzzCompile(f *testing.F) {
 	}
 	t0 := trajectory("x", "a", "b")
 	f.Fuzz(func(t *testing.T, source string) {
-		if e, err := filter.Compile(source); err == nil {
+		if e, err := filter.Compile("--where", source); err == nil {
 			_, _ = e.Holds(t0)
 		}
 	})

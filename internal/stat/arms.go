@@ -162,7 +162,7 @@ func (a Arms) UnitsFor(difference, share float64) int {
 	}
 	nt, nc := float64(len(t.num)), float64(len(c.num))
 	spread := t.err*t.err*nt/(1-share) + c.err*c.err*nc/share
-	z := normalQuantile(0.975) + normalQuantile(0.8)
+	z := NormalQuantile(0.975) + NormalQuantile(0.8)
 	units := math.Ceil(z * z * spread / (difference * difference))
 	if bad(units) || units > 1<<40 {
 		return 0

@@ -108,7 +108,7 @@ func Wilson(count, n, level float64) Interval {
 	if n <= 0 {
 		return i
 	}
-	p, z := count/n, normalQuantile((1+level)/2)
+	p, z := count/n, NormalQuantile((1+level)/2)
 	center, half := p+z*z/(2*n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
 	scale := 1 + z*z/n
 	// The ends are exact where the share is; rounding would leave 1e-17.
@@ -121,9 +121,9 @@ func Wilson(count, n, level float64) Interval {
 	return i
 }
 
-// normalQuantile returns the quantile of the standard normal distribution. Those that
+// NormalQuantile returns the quantile of the standard normal distribution. Those that
 // are common are constants, because they are the same on every processor.
-func normalQuantile(p float64) float64 {
+func NormalQuantile(p float64) float64 {
 	switch p {
 	case 0.975:
 		return 1.959963984540054

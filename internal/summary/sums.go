@@ -69,6 +69,18 @@ func (s *Summary) TaskSums(name string) iter.Seq2[[16]byte, int] {
 	}
 }
 
+// TaskNames yields the names of sums by task that begin with prefix, by what stands behind
+// it, in order.
+func (s *Summary) TaskNames(prefix string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, name := range slices.Sorted(maps.Keys(s.byTask)) {
+			if rest, ok := strings.CutPrefix(name, prefix); ok && !yield(rest) {
+				return
+			}
+		}
+	}
+}
+
 func (b *byTask) add(name string, task taskID, n int) {
 	if n == 0 {
 		return

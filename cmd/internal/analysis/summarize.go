@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/comparing"
 	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/report"
@@ -22,6 +23,9 @@ type summarizeOptions struct {
 	Out          string `mapstructure:"out"`
 	AllowOverlap bool   `mapstructure:"allow-overlap"`
 	Tools        string `mapstructure:"tools"`
+	Compare      bool   `mapstructure:"compare"`
+
+	comparing.OutcomeOptions `mapstructure:",squash"`
 }
 
 // NewSummarize returns `awo summarize`.
@@ -34,7 +38,8 @@ of them. Summaries of parts, merged in any order, are byte for byte the summary 
 
 FILES may be traces, summaries (*.awosum), or both. Summaries that were counted under other
 options, or that have an input file in common, are refused. --tools also replays meta-tools
-and rules for reading ahead, for ` + "`awo verify`" + `.
+and rules for reading ahead, for ` + "`awo verify`" + `; --compare counts what ` + "`awo compare`" + ` compares,
+money as of now.
 
 A summary holds names of tools, models and agents, sequences of tools, hashes of tasks
 and of input files, and sums; no argument, result, text or file name.
@@ -43,14 +48,17 @@ and of input files, and sums; no argument, result, text or file name.
 		Example: `  awo summarize monday/ --out monday.awosum
   awo summarize monday.awosum tuesday.awosum --out week.awosum
   awo summarize monday.awosum tuesday/ --out week.awosum
+  awo summarize traces/ --compare --out baseline.awosum
   awo summarize monday/ --tools tools/ --rules rules.yaml --out monday.awosum
   awo analyze week.awosum --by model`,
 		GroupID: cli.GroupLook,
 	}
-	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UseShell, cli.UseExclude)
+	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UseShell, cli.UseExclude, cli.UsePrices)
 	f := c.Flags()
 	addCounting(f)
 	f.String("tools", "", "also replay the meta-tools of this `DIR`, and count its rules for reading ahead, for `awo verify`; or a file of the kind metatools.arazzo.yaml")
+	f.Bool("compare", false, "also count what `awo compare` compares: the file is a baseline for it")
+	comparing.OutcomeFlags(f)
 	f.String("out", "", "`FILE` to write, whose name ends in .awosum; one that is there is replaced")
 	f.Bool("allow-overlap", false, "add summaries with an input file in common; its trajectories count as often")
 	return cli.Work(a, c, summarize)
@@ -114,6 +122,9 @@ func summarize(j *cli.Job, o summarizeOptions, files []string) error {
 func (o summarizeOptions) summaryCounting(j *cli.Job) (count.Options, error) {
 	out := o.counting(j)
 	out.Rules = j.CountedRules()
+	if o.Compare {
+		out.Compare = comparing.CostBy(j.Meter())
+	}
 	if o.Tools != "" {
 		var err error
 		if out.Tools, out.Prefetch, err = extraction.Counted(j, o.Tools); err != nil {
@@ -135,8 +146,12 @@ func summarized(j *cli.Job, o summarizeOptions, counting count.Options, files []
 	if err != nil {
 		return nil, err
 	}
+	judge, err := o.Judge()
+	if err != nil {
+		return nil, err
+	}
 	in.Exclude = counter.Take
-	if err := in.Each(counter.Add); err != nil {
+	if err := in.Each(func(t *trace.Trajectory) { judge(t); counter.Add(t) }); err != nil {
 		return nil, err
 	}
 	sum, read := counter.Summary(), in.Stored()

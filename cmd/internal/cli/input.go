@@ -74,7 +74,7 @@ func (o InputOptions) Filter() (filter.Options, error) {
 		return out, Usagef("--turn-gap: %v is negative", o.TurnGap)
 	}
 	if o.Where != "" {
-		where, err := filter.Compile(o.Where)
+		where, err := filter.Compile("--where", o.Where)
 		if err != nil {
 			return out, err
 		}

@@ -31,6 +31,12 @@ type options struct {
 	Estimate    string   `mapstructure:"estimate"`
 	Technique   string   `mapstructure:"technique"`
 	Look        bool     `mapstructure:"look"`
+
+	Baseline     string `mapstructure:"baseline"`
+	FailOn       string `mapstructure:"fail-on"`
+	Inconclusive bool   `mapstructure:"fail-on-inconclusive"`
+
+	OutcomeOptions `mapstructure:",squash"`
 }
 
 // New returns `awo compare`.
@@ -42,6 +48,8 @@ func New(a *cli.App) *cobra.Command {
 tool: turns, calls, failures, tokens, money, success; how often tools are used; which steps
 are taken; and whether the habits differ at all. Tasks are the units; tasks that both sets
 have are compared one by one. Nobody drew by lot which runs were made before and which after.
+--baseline compares with a summary (awo summarize --compare) that can be committed, since it has
+no values; --fail-on ends with 1 where a figure got worse by more than chance explains.
 
 Of recordings of an experiment (` + "`awo serve --control SHARE`" + `) it compares the arms:
 what a session costs with the compiled tools, whether they are used or not, and without. Of
@@ -51,6 +59,8 @@ Intervals hold if one looks once; --look adds wider ones that hold however often
 ` + cli.FilesHelp,
 		Example: `  awo compare old-traces/ new-traces/
   awo compare 'runs/2026-03-*' 'runs/2026-04-*' --format json
+  awo compare --baseline baseline.awosum traces/ --fail-on 'success < -2%, cost > +10%, loops > 0'
+  awo compare old/ new/ --outcomes results.csv
   awo compare traces/
   awo compare traces/ --tools tools/ --estimate backtest.json
   awo compare traces/ --look --format markdown
@@ -63,6 +73,10 @@ Intervals hold if one looks once; --look adds wider ones that hold however often
 	f.StringSlice("transcripts", nil, "join the agent's own records of the sessions: `FILES` or folders")
 	f.String("estimate", "", "compare what was realised with the back-test in this `FILE` (awo backtest --format json)")
 	f.String("technique", "", "with --estimate: the `NAME` of the technique whose prediction counts (default patterns if meta-tools were served, else prefetch)")
+	f.String("baseline", "", "compare the traces with this `FILE`, a summary that awo summarize --compare wrote, or traces")
+	f.String("fail-on", "", "end with 1 if one of these `CONDITIONS` holds: a figure of the table, < or >, and a change, in % of before (of success in points)")
+	f.Bool("fail-on-inconclusive", false, "with --fail-on: also where too few trajectories decide")
+	OutcomeFlags(f)
 	f.Bool("look", false, "also intervals that hold however often one looks")
 	return cli.Work(a, c, run)
 }
@@ -110,8 +124,12 @@ func compared(j *cli.Job, o options, files []string, predict func(technique stri
 	if err != nil {
 		return nil, nil, err
 	}
+	judge, err := o.Judge()
+	if err != nil {
+		return nil, nil, err
+	}
 	comparison := compare.New(options)
-	if err := in.Each(comparison.Add); err != nil {
+	if err := in.Each(func(t *trace.Trajectory) { judge(t); comparison.Add(t) }); err != nil {
 		return nil, nil, err
 	}
 	unjoined := 0

@@ -3,6 +3,7 @@ package comparing
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
@@ -11,6 +12,8 @@ import (
 	"github.com/awo-dev/awo/internal/contrast"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/internal/summary"
+	"github.com/awo-dev/awo/internal/summary/count"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -22,25 +25,44 @@ type setFigures struct {
 	Both   int                `json:"tasks_in_both"`
 	Left   [2]int             `json:"runs_left_out"`
 	Habits entropy.Difference `json:"habits"`
+
+	// Different says whether some figure, or how often tools are called, differs by more
+	// than chance explains; Failed whether a condition of --fail-on did.
+	Different bool `json:"different"`
+	Failed    bool `json:"failed"`
 }
 
 // measured is a figure of both sets.
 type measured struct {
-	Name string `json:"name"`
+	Name string `json:"figure"`
 	Unit string `json:"unit"`
 	Per  string `json:"per"`
 	contrast.Estimate
+	BeforeMedian stat.Figure `json:"before_median"` // over runs
+	AfterMedian  stat.Figure `json:"after_median"`
+	BeforeP95    stat.Figure `json:"before_p95"`
+	AfterP95     stat.Figure `json:"after_p95"`
 }
 
 // side is one of the sets.
 type side struct {
-	in    *cli.Intake
-	set   *contrast.Set
-	meter *cost.Meter
+	in  *cli.Intake
+	set *contrast.Set
+}
+
+// CostBy returns what counts the cost of trajectories for a comparison.
+func CostBy(meter *cost.Meter) func(*trace.Trajectory) contrast.Cost {
+	return func(t *trace.Trajectory) contrast.Cost {
+		total := meter.Trajectory(t).Total()
+		return contrast.Cost{Tokens: float64(total.Tokens()), USD: total.USD, Priced: total.Turns > 0 && total.Unpriced == 0}
+	}
 }
 
 // areSets reports whether two arguments are sets of traces, and no recordings of a gateway.
 func areSets(j *cli.Job, o options, args []string) (bool, error) {
+	if o.Baseline != "" || o.FailOn != "" || slices.ContainsFunc(args, func(file string) bool { return strings.HasSuffix(file, summary.Ext) }) {
+		return true, nil
+	}
 	if len(args) != 2 || args[0] == "-" || o.Tools != "" || o.Estimate != "" || o.Look || len(o.Transcripts) > 0 {
 		return false, nil
 	}
@@ -59,33 +81,99 @@ func areSets(j *cli.Job, o options, args []string) (bool, error) {
 // setsListed is how many tools and steps are listed.
 const setsListed = 10
 
-// compareSets compares two sets of traces.
+// compareSets compares two sets of traces, or summaries of them.
 func compareSets(j *cli.Job, o options, args []string) error {
+	both := [2][]string{{o.Baseline}, args}
+	switch {
+	case o.Baseline == "" && len(args) != 2:
+		return cli.Usagef("give two sets to compare, or --baseline and one")
+	case o.Baseline == "":
+		both = [2][]string{args[:1], args[1:]}
+	}
+	gates, err := readGates(o.FailOn)
+	if err != nil && o.FailOn != "" {
+		return err
+	}
+	judge, err := o.Judge()
+	if err != nil {
+		return err
+	}
 	name := ""
 	corpus := trace.NewCorpus(trace.CorpusOptions{Group: func(*trace.Trajectory) string { return name }})
 	var sides [2]side
-	for i, files := range args {
+	for i, files := range both {
 		name = [...]string{"before", "after"}[i]
-		s := &sides[i]
-		var err error
-		s.meter = j.Meter()
-		if s.in, err = j.Intake([]string{files}, trace.Options{}); err != nil {
+		if sides[i], err = readSide(j, files, judge, corpus, name); err != nil {
 			return err
 		}
-		s.set = contrast.NewSet()
-		for t, err := range s.in.All() {
-			if err != nil {
-				return err
-			}
-			total := s.meter.Trajectory(t).Total()
-			s.set.Add(t, contrast.Cost{Tokens: float64(total.Tokens()), USD: total.USD, Priced: total.Turns > 0 && total.Unpriced == 0})
-			corpus.Add(t)
-		}
 	}
+	corpus.Sort()
 	found := contrast.New(sides[0].set, sides[1].set, contrast.Options{Most: setsListed, Seed: j.Seed, Each: j.Each()})
-	d := setsDocument(sides, found, habitsOf(corpus, j.Seed, j))
-	d.Next = []string{j.Then(args[1:], "what is wrong with the second set, and what it costs", "{}")}
-	return j.Result(d)
+	var rows []gateRow
+	for i := range gates {
+		rows = append(rows, gates[i].judge(&found.Figures[gates[i].measure], sides[1].set.Runs))
+	}
+	d, failed := setsDocument(sides, found, habitsOf(corpus, j.Seed, j), rows), false
+	for i := range rows {
+		failed = failed || rows[i].Verdict == gateFailed || o.Inconclusive && rows[i].Verdict == gateInconclusive
+	}
+	if stored, _ := cli.SplitStored(both[1]); len(stored) == 0 {
+		d.Next = []string{j.Then(both[1], "what is wrong with the second set, and what it costs", "{}")}
+	}
+	if err := j.Result(d); err != nil || !failed {
+		return err
+	}
+	return cli.ErrProblems
+}
+
+// readSide reads one set, and adds its sequences to the corpus under a name.
+func readSide(j *cli.Job, files []string, judge func(*trace.Trajectory), corpus *trace.Corpus, name string) (side, error) {
+	stored, err := cli.OnlyStored(files)
+	if err != nil {
+		return side{}, err
+	}
+	if stored != nil {
+		return readStored(j, stored, corpus, name)
+	}
+	s := side{set: contrast.NewSet()}
+	if s.in, err = j.Intake(files, trace.Options{}); err != nil {
+		return s, err
+	}
+	costOf := CostBy(j.Meter())
+	return s, s.in.Each(func(t *trace.Trajectory) {
+		judge(t)
+		s.set.Add(t, costOf(t))
+		corpus.Add(t)
+	})
+}
+
+// readStored reads one set from summaries.
+func readStored(j *cli.Job, files []string, corpus *trace.Corpus, name string) (side, error) {
+	sum, err := j.MergeStored(files, false)
+	if err != nil {
+		return side{}, err
+	}
+	if sum.Choice(count.CompareChoice) == "" {
+		return side{}, cli.Usagef("%s: `awo summarize` counted without --compare, which this wants", files[0])
+	}
+	asked := count.Default()
+	asked.TurnGap, asked.Where = j.TurnGap, j.Where
+	if err := j.AsCounted(asked, sum); err != nil {
+		return side{}, err
+	}
+	sequences, err := sum.Corpus("")
+	if err != nil {
+		return side{}, err
+	}
+	tools := sequences.Tools()
+	for i, sequence := range sequences.Sequences() {
+		names := make([]trace.Name, len(sequence))
+		for k, tool := range sequence {
+			names[k] = tools[tool]
+		}
+		corpus.AddSequence(sequences.Tasks()[sequences.Task(i)], name, names, 1)
+	}
+	return side{j.StoredIntake(sum, len(files)), contrast.Restore(sum)}, nil
 }
 
 // habitsOf tests whether the next call depends on the set, given the last one.
@@ -164,9 +252,14 @@ func shortFigure(v float64, m contrast.Measure) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-func setsDocument(sides [2]side, c *contrast.Contrast, habits entropy.Difference) *report.Document {
-	d := &report.Document{Title: "What differs between the two sets of runs", Answer: contrastVerdict(c), Lines: report.ScreenLines, Figures: setFigures{
+func setsDocument(sides [2]side, c *contrast.Contrast, habits entropy.Difference, gates []gateRow) *report.Document {
+	answer := contrastVerdict(c)
+	if gates != nil {
+		answer = gatesAnswer(gates) + " " + answer
+	}
+	d := &report.Document{Title: "What differs between the two sets of runs", Answer: answer, Lines: report.ScreenLines, Figures: setFigures{
 		Before: sides[0].in.JSON(), After: sides[1].in.JSON(), Paired: c.Paired, Both: c.Both, Left: c.Left, Habits: habits,
+		Different: c.Different, Failed: slices.ContainsFunc(gates, func(g gateRow) bool { return g.Verdict == gateFailed }),
 	}}
 	unit := fmt.Sprintf("The sets are compared as wholes; in both are %s.", cli.CountOf(c.Both, "task"))
 	if c.Paired {
@@ -176,9 +269,10 @@ func setsDocument(sides [2]side, c *contrast.Contrast, habits entropy.Difference
 	d.Add(report.Paragraph(sets + " " + unit))
 	var rows []measured
 	for i, m := range contrast.Measures {
-		rows = append(rows, measured{m.Name, m.Unit, m.Per, c.Figures[i]})
+		before, after := sides[0].set, sides[1].set
+		rows = append(rows, measured{m.Name, m.Unit, m.Per, c.Figures[i], before.Quantile(i, 0.5), after.Quantile(i, 0.5), before.Quantile(i, 0.95), after.Quantile(i, 0.95)})
 	}
-	table := report.TableOf("figures", "", rows, append([]report.Column{
+	table := report.TableOf("changes", "", rows, append([]report.Column{
 		{Key: "figure", Cell: report.By(func(m *measured) report.Cell {
 			name := strings.ReplaceAll(m.Name, "_", " ")
 			switch {
@@ -194,9 +288,9 @@ func setsDocument(sides [2]side, c *contrast.Contrast, habits entropy.Difference
 		return &m.Estimate, digitsOf(m), m.Name == "success"
 	})...))
 	table.Brief = len(rows)
-	table.Note("Intervals are drawn over tasks, each for itself: of twenty figures without a difference about one would seem to have one.")
+	table.Note("Intervals are drawn over tasks, each for itself; p is adjusted for all figures and the tools together (Holm), and what the answer names has p below 0.05.")
 	table.Note("Tokens and money are recorded, or counted from texts and not scaled, where the traces record none.")
-	d.Add(table, report.Paragraph(habitSentence(habits)))
+	d.Add(gatesTable(gates), table, report.Paragraph(habitSentence(habits)))
 	d.Details()
 	d.Add(namedTable("tools", "Calls by run of the tools that differ most", c.Tools, report.Column{Key: "tool", Max: 50}),
 		namedTable("steps", "Share of runs with a step, for the steps that differ most", c.Steps, report.Column{Key: "from", Max: 40}, report.Column{Key: "to", Max: 40}))
@@ -241,6 +335,7 @@ func estimateColumns[T any](of func(row *T) (*contrast.Estimate, int, bool)) []r
 			}
 			return report.Range(e.Interval, digits)
 		})},
+		{Key: "p_adjusted", Title: "p", Digits: 3, Rank: 3},
 		{Key: "tasks", Align: report.Right, Rank: 2, Cell: report.By(func(row *T) report.Cell {
 			e, _, _ := of(row)
 			if e.Tasks[0] == e.Tasks[1] {

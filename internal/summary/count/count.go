@@ -23,6 +23,7 @@ import (
 
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/bounds"
+	"github.com/awo-dev/awo/internal/contrast"
 	"github.com/awo-dev/awo/internal/filter"
 	"github.com/awo-dev/awo/internal/shell"
 	"github.com/awo-dev/awo/internal/summary"
@@ -48,6 +49,10 @@ type Options struct {
 	Rules    *Rules
 	Tools    *Artefact
 	Prefetch *Artefact
+
+	// Compare also counts what `awo compare` compares, and returns what a trajectory cost;
+	// nil counts none of it.
+	Compare func(*trace.Trajectory) contrast.Cost
 
 	// Since and Until choose trajectories as the names of files do: summaries under
 	// other ones add up.
@@ -76,8 +81,14 @@ func (o Options) Choices() []summary.Option {
 			out = append(out, x)
 		}
 	}
+	if o.Compare != nil {
+		out = append(out, summary.Option{Name: CompareChoice, Value: "true"})
+	}
 	return out
 }
+
+// CompareChoice is the name of the choice to count what `awo compare` compares.
+const CompareChoice = "compare"
 
 // New returns the summary of no trajectory under the options.
 func (o Options) New() *summary.Summary {
@@ -101,7 +112,7 @@ func (o Options) Excludes(t *trace.Trajectory) bool {
 // filter compiles the conditions on trajectories.
 func (o Options) filter() (f filter.Options, err error) {
 	if o.Where != "" {
-		if f.Where, err = filter.Compile(o.Where); err != nil {
+		if f.Where, err = filter.Compile("--where", o.Where); err != nil {
 			return f, err
 		}
 	}

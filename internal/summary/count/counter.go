@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/awo-dev/awo/internal/contrast"
 	"github.com/awo-dev/awo/internal/shell"
 	"github.com/awo-dev/awo/internal/summary"
 	"github.com/awo-dev/awo/merge"
@@ -103,6 +104,7 @@ type Counter struct {
 	// What asks for calls as they are recorded; nil for what is not counted.
 	verifier *replay.Verifier
 	measure  *learn.Measure
+	compared *contrast.Set
 	rewriter *merge.Rewriter
 	set      *rules.Set
 	statuses []trace.Status // scratch
@@ -119,6 +121,9 @@ func (o Options) NewCounter() (*Counter, error) {
 		return nil, err
 	}
 	c := &Counter{sum: o.New(), options: o, splitter: Splitter(o.Shell), set: set}
+	if o.Compare != nil {
+		c.compared = contrast.NewSet()
+	}
 	if o.Tools != nil {
 		tools, err := arazzo.Parse(o.Tools.File, []byte(o.Tools.Text))
 		if err != nil {
@@ -200,7 +205,12 @@ func (c *Counter) remember(t *trace.Trajectory) (restore func()) {
 }
 
 // Add counts a trajectory that Take has left in.
-func (c *Counter) Add(t *trace.Trajectory) { c.sum.Add(t) }
+func (c *Counter) Add(t *trace.Trajectory) {
+	c.sum.Add(t)
+	if c.compared != nil {
+		c.compared.Add(t, c.options.Compare(t))
+	}
+}
 
 // Summary returns what was counted. The counter must not be used afterwards.
 func (c *Counter) Summary() *summary.Summary {
@@ -209,6 +219,9 @@ func (c *Counter) Summary() *summary.Summary {
 	}
 	if c.measure != nil {
 		c.measure.AddTo(c.sum.AddN, c.sum.AddTaskN)
+	}
+	if c.compared != nil {
+		c.compared.AddTo(c.sum.AddN, c.sum.AddTaskN)
 	}
 	return c.sum
 }
