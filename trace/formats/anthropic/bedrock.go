@@ -42,8 +42,8 @@ func detectBedrock(h trace.Head) trace.Match {
 
 // asMessages returns a record as one of a log of Anthropic's interface.
 func asMessages(record []byte) []byte {
-	request := build.MemberRaw(build.MemberRaw(record, "input"), "inputBodyJson")
-	response := build.MemberRaw(build.MemberRaw(record, "output"), "outputBodyJson")
+	request := build.MemberRaw(record, "input", "inputBodyJson")
+	response := build.MemberRaw(record, "output", "outputBodyJson")
 	return build.Object("request", converseRequest(request), "response", converseResponse(record, response))
 }
 
@@ -122,7 +122,7 @@ func converseResponse(record, body []byte) []byte {
 	if !build.IsKind(body, '{') {
 		return []byte("null")
 	}
-	said := build.MemberRaw(build.MemberRaw(body, "output"), "message")
+	said := build.MemberRaw(body, "output", "message")
 	if said == nil {
 		return body // Anthropic's
 	}

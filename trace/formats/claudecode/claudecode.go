@@ -259,19 +259,9 @@ func responseID(l *claudeLine) string {
 // blockIDs returns the members of that name of the content blocks of a message.
 func blockIDs(message []byte, member string) []string {
 	var ids []string
-	c := jsonscan.New(message)
-	for ok := c.Object(); ok && c.Member(); {
-		if string(c.Key()) != "content" {
-			continue
-		}
-		for ok := c.Array(); ok && c.Element(); {
-			for ok := c.Object(); ok && c.Member(); {
-				if string(c.Key()) == member {
-					if id, ok := c.Text(); ok {
-						ids = append(ids, string(id))
-					}
-				}
-			}
+	for block := range build.Elements(build.MemberRaw(message, "content")) {
+		if id := build.MemberText(block, member); id != nil {
+			ids = append(ids, string(id))
 		}
 	}
 	return ids

@@ -170,7 +170,7 @@ func (it *codexItem) member(c *jsonscan.Cursor) {
 // source reads where a session comes from: a sub-agent's names its parent.
 func (it *codexItem) source(source []byte) {
 	for _, name := range []string{"subagent", "sub_agent"} {
-		if spawn := build.MemberRaw(build.MemberRaw(source, name), "thread_spawn"); build.HasMember(spawn, "parent_thread_id") {
+		if spawn := build.MemberRaw(source, name, "thread_spawn"); build.HasMember(spawn, "parent_thread_id") {
 			it.session.parent = string(build.MemberText(spawn, "parent_thread_id"))
 		}
 	}

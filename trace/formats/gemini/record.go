@@ -110,7 +110,7 @@ func (g *record) answers(value []byte) {
 					g.odd.Anomaly(build.CodeChoiceIgnored, 1)
 					continue
 				}
-				g.parts = append(g.parts, slices.Collect(build.Elements(build.MemberRaw(build.MemberRaw(candidate, "content"), "parts")))...)
+				g.parts = append(g.parts, slices.Collect(build.Elements(build.MemberRaw(candidate, "content", "parts")))...)
 			}
 		case "usageMetadata", "usage_metadata":
 			answer = true

@@ -33,7 +33,7 @@ type openCodeMessage struct {
 
 // created returns when a message was made, in milliseconds.
 func (m *openCodeMessage) created() int64 {
-	c := jsonscan.New(build.MemberRaw(build.MemberRaw(m.info, "time"), "created"))
+	c := jsonscan.New(build.MemberRaw(m.info, "time", "created"))
 	n, _ := c.Int()
 	return n
 }

@@ -81,9 +81,9 @@ func eventsOfVSCode(record []byte) []byte {
 			events = append(events, build.Object("kind", "asked", "value", asked))
 		}
 		for entry := range build.Elements(build.MemberRaw(prompt, "logs")) {
-			if said := sessionlog.Member(entry, "response", "message"); build.IsKind(said, '[') {
+			if said := build.MemberRaw(entry, "response", "message"); build.IsKind(said, '[') {
 				entry = build.Object("kind", build.MemberRaw(entry, "kind"), "metadata", build.MemberRaw(entry, "metadata"),
-					"response", build.Object("type", sessionlog.Member(entry, "response", "type"), "message", jsonscan.AppendQuoted(nil, trace.Raw{Data: said, Form: trace.FormParts}.Text())))
+					"response", build.Object("type", build.MemberRaw(entry, "response", "type"), "message", jsonscan.AppendQuoted(nil, trace.Raw{Data: said, Form: trace.FormParts}.Text())))
 			}
 			events = append(events, entry)
 		}
@@ -93,7 +93,7 @@ func eventsOfVSCode(record []byte) []byte {
 
 // requestOfVSCode returns the events of a request.
 func requestOfVSCode(request []byte) (events [][]byte) {
-	metadata := sessionlog.Member(request, "result", "metadata")
+	metadata := build.MemberRaw(request, "result", "metadata")
 	about := build.Object("timestamp", build.MemberRaw(request, "timestamp"), "modelId", build.MemberRaw(request, "modelId"), "resolvedModel", build.MemberRaw(metadata, "resolvedModel"))
 	add := func(kind string, value []byte) {
 		events = append(events, build.Object("kind", kind, "about", about, "value", value))
@@ -102,12 +102,12 @@ func requestOfVSCode(request []byte) (events [][]byte) {
 	if string(build.MemberRaw(request, "isSystemInitiated")) == "true" {
 		asked = "told"
 	}
-	add(asked, sessionlog.Member(request, "message", "text"))
+	add(asked, build.MemberRaw(request, "message", "text"))
 	results := build.MemberRaw(metadata, "toolCallResults")
 	for round := range build.Elements(build.MemberRaw(metadata, "toolCallRounds")) {
 		add("round", round)
 		for call := range build.Elements(build.MemberRaw(round, "toolCalls")) {
-			if text := valuesOf(sessionlog.Member(results, sessionlog.Text(call, "id"), "content")); !text.IsZero() {
+			if text := valuesOf(build.MemberRaw(results, sessionlog.Text(call, "id"), "content")); !text.IsZero() {
 				events = append(events, build.Object("kind", "result", "about", about, "id", build.MemberRaw(call, "id"), "value", jsonscan.AppendQuoted(nil, text.Text())))
 			}
 		}
@@ -139,9 +139,9 @@ func requestOfVSCode(request []byte) (events [][]byte) {
 // outputOfVSCode returns what a call that an answer shows gave back, which may be nothing; nil
 // while it is not complete.
 func outputOfVSCode(call []byte) []byte {
-	output := valuesOf(sessionlog.Member(call, "resultDetails", "output"))
+	output := valuesOf(build.MemberRaw(call, "resultDetails", "output"))
 	if output.IsZero() {
-		output = build.Raw(sessionlog.Member(call, "toolSpecificData", "terminalCommandOutput", "text"))
+		output = build.Raw(build.MemberRaw(call, "toolSpecificData", "terminalCommandOutput", "text"))
 	}
 	if output.IsZero() && string(build.MemberRaw(call, "isComplete")) != "true" {
 		return nil
@@ -152,7 +152,7 @@ func outputOfVSCode(call []byte) []byte {
 // valuesOf joins the texts of a list of objects that have them as their value.
 func valuesOf(list []byte) (text trace.Raw) {
 	for one := range build.Elements(list) {
-		if value := build.Raw(sessionlog.Member(one, "value")); value.Form == trace.FormString {
+		if value := build.Raw(build.MemberRaw(one, "value")); value.Form == trace.FormString {
 			text = build.JoinTexts(text, value)
 		}
 	}

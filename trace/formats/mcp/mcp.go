@@ -10,6 +10,7 @@ package mcp
 import (
 	"cmp"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,9 +90,7 @@ type mcpLine struct {
 func readMCPLine(data []byte) (l mcpLine) {
 	c := jsonscan.New(data)
 	if c.Kind() == jsonscan.Array {
-		for ok := c.Array(); ok && c.Element(); {
-			l.messages = append(l.messages, c.Raw())
-		}
+		l.messages = slices.Collect(build.Elements(data))
 		return l
 	}
 	bare := false
@@ -134,12 +133,8 @@ func readMCPLine(data []byte) (l mcpLine) {
 	case wrapped != nil && trace.ArgsStateOf(wrapped) == trace.ArgsObject:
 		l.messages = [][]byte{wrapped}
 	case wrapped != nil:
-		in := jsonscan.New(wrapped)
-		for ok := in.Array(); ok && in.Element(); {
-			l.messages = append(l.messages, in.Raw())
-		}
-		if in.End() != nil {
-			l.messages = nil
+		if in := jsonscan.New(wrapped); in.End() == nil {
+			l.messages = slices.Collect(build.Elements(wrapped))
 		}
 	}
 	return l

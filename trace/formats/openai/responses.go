@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"iter"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
@@ -126,15 +127,7 @@ func (r *responsesRecord) key() string {
 			break
 		}
 	}
-	return "begin:" + string(appendHex(nil, sum.Sum(nil)[:12]))
-}
-
-func appendHex(dst, data []byte) []byte {
-	const digits = "0123456789abcdef"
-	for _, b := range data {
-		dst = append(dst, digits[b>>4], digits[b&15])
-	}
-	return dst
+	return "begin:" + hex.EncodeToString(sum.Sum(nil)[:12])
 }
 
 // splitResponses finds records, and follows from record to record which response

@@ -224,7 +224,7 @@ func eachOfResource(raw []byte, visit func(service string, data []byte, offset i
 
 // otlpService returns the name of the service of an element of resourceSpans.
 func otlpService(raw []byte) (service string) {
-	c := jsonscan.New(build.MemberRaw(build.MemberRaw(raw, "resource"), "attributes"))
+	c := jsonscan.New(build.MemberRaw(raw, "resource", "attributes"))
 	eachAttribute(&c, func(key, value []byte) {
 		if string(key) == "service.name" {
 			service = string(value)

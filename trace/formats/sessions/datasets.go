@@ -102,8 +102,8 @@ func functionCall(l *log, call string) build.Item {
 // data sets have it: {"query", "answers": [{"name", "arguments"}], "tools"}.
 func readQuery(l *log, record []byte) {
 	about(l, record)
-	l.Add([]build.Item{{Kind: build.ItemUser, Value: build.Raw(sessionlog.Member(record, "query"))}}, said0)
-	l.Add(callItems(l, build.InnerJSON(build.Raw(sessionlog.Member(record, "answers")))), said0)
+	l.Add([]build.Item{{Kind: build.ItemUser, Value: build.Raw(build.MemberRaw(record, "query"))}}, said0)
+	l.Add(callItems(l, build.InnerJSON(build.Raw(build.MemberRaw(record, "answers")))), said0)
 }
 
 // callItems returns the calls of a list, in one response.
@@ -119,11 +119,11 @@ func callItems(l *log, list []byte) []build.Item {
 // for it, and the answer. It does not say which calls were made at once: they are read
 // as one turn, the answer as another.
 func readTestCase(l *log, record []byte) {
-	l.Add([]build.Item{{Kind: build.ItemUser, Value: build.Raw(sessionlog.Member(record, "input"))}}, said0)
-	if list := sessionlog.Member(record, "tools_called"); build.IsKind(list, '[') && len(bytes.TrimSpace(list[1:])) > 1 {
+	l.Add([]build.Item{{Kind: build.ItemUser, Value: build.Raw(build.MemberRaw(record, "input"))}}, said0)
+	if list := build.MemberRaw(record, "tools_called"); build.IsKind(list, '[') && len(bytes.TrimSpace(list[1:])) > 1 {
 		l.Add(callItems(l, list), said0)
 	}
-	l.Add([]build.Item{{Kind: build.ItemText, Value: build.Raw(sessionlog.Member(record, "actual_output")), Opens: true}}, said0)
+	l.Add([]build.Item{{Kind: build.ItemText, Value: build.Raw(build.MemberRaw(record, "actual_output")), Opens: true}}, said0)
 }
 
 // reActAsks are the inputs that a ReAct module mostly has.
@@ -138,12 +138,12 @@ var reActAsks = []string{"question", "query", "user_request", "input", "task", "
 // request writes it.
 func readReAct(l *log, record []byte) {
 	for _, name := range reActAsks {
-		if asked := build.Raw(sessionlog.Member(record, name)); asked.Form == trace.FormString {
+		if asked := build.Raw(build.MemberRaw(record, name)); asked.Form == trace.FormString {
 			l.Add([]build.Item{{Kind: build.ItemUser, Value: asked}}, said0)
 			break
 		}
 	}
-	steps := trace.NewHeadRecord(sessionlog.Member(record, "trajectory"), false).Members
+	steps := trace.NewHeadRecord(build.MemberRaw(record, "trajectory"), false).Members
 	for i := range len(steps) {
 		of := func(name string) trace.Raw { return build.Raw(steps[name+"_"+strconv.Itoa(i)]) }
 		tool := of("tool_name")
@@ -162,9 +162,9 @@ func readReAct(l *log, record []byte) {
 			l.Add([]build.Item{it}, said0)
 		}
 	}
-	answer := build.Raw(sessionlog.Member(record, "answer"))
+	answer := build.Raw(build.MemberRaw(record, "answer"))
 	if answer.IsZero() {
-		answer = build.Raw(sessionlog.Member(record, "reasoning"))
+		answer = build.Raw(build.MemberRaw(record, "reasoning"))
 	}
 	l.Add([]build.Item{{Kind: build.ItemText, Value: answer, Opens: true}}, said0)
 }
@@ -179,24 +179,24 @@ func isLetta(record []byte) bool {
 // messages of their own, which a response has in common with its id.
 func readLetta(l *log, record []byte) {
 	s := sessionlog.Said{At: sessionlog.Moment(record, "date")}
-	content := build.Raw(sessionlog.Member(record, "content"))
+	content := build.Raw(build.MemberRaw(record, "content"))
 	switch sessionlog.Text(record, "message_type") {
 	case "user_message":
 		l.Add([]build.Item{{Kind: build.ItemUser, Value: content}}, s)
 	case "system_message":
 		l.Add([]build.Item{{Kind: build.ItemSystem, Value: content}}, s)
 	case "reasoning_message", "hidden_reasoning_message":
-		l.Add([]build.Item{{Kind: build.ItemThought, Value: build.Raw(sessionlog.Member(record, "reasoning"))}}, s)
+		l.Add([]build.Item{{Kind: build.ItemThought, Value: build.Raw(build.MemberRaw(record, "reasoning"))}}, s)
 	case "assistant_message":
 		l.Add([]build.Item{{Kind: build.ItemText, Value: content}}, s)
 	case "tool_call_message", "approval_request_message":
-		calls := sessionlog.Member(record, "tool_calls")
-		if one := sessionlog.Member(record, "tool_call"); build.IsKind(one, '{') && !build.IsKind(calls, '[') {
+		calls := build.MemberRaw(record, "tool_calls")
+		if one := build.MemberRaw(record, "tool_call"); build.IsKind(one, '{') && !build.IsKind(calls, '[') {
 			calls = append(append([]byte{'['}, one...), ']')
 		}
 		l.Add(slices.DeleteFunc(callItems(l, calls), func(it build.Item) bool { return it.Kind != build.ItemCall }), s)
 	case "tool_return_message":
-		it := build.Item{Kind: build.ItemResult, ID: []byte(sessionlog.Text(record, "tool_call_id")), Value: build.Raw(sessionlog.Member(record, "tool_return"))}
+		it := build.Item{Kind: build.ItemResult, ID: []byte(sessionlog.Text(record, "tool_call_id")), Value: build.Raw(build.MemberRaw(record, "tool_return"))}
 		switch sessionlog.Text(record, "status") {
 		case "success":
 			it.Status = trace.StatusOK
@@ -210,19 +210,19 @@ func readLetta(l *log, record []byte) {
 // readStep adds a step that smolagents keeps in the memory of an agent: the task, or
 // what the model answered, called and observed.
 func readStep(l *log, record []byte) {
-	if task := build.Raw(sessionlog.Member(record, "task")); !task.IsZero() && !build.HasMember(record, "step_number") {
+	if task := build.Raw(build.MemberRaw(record, "task")); !task.IsZero() && !build.HasMember(record, "step_number") {
 		l.Add([]build.Item{{Kind: build.ItemUser, Value: task}}, said0)
 		return
 	}
-	if prompt := build.Raw(sessionlog.Member(record, "system_prompt")); !prompt.IsZero() {
+	if prompt := build.Raw(build.MemberRaw(record, "system_prompt")); !prompt.IsZero() {
 		l.Add([]build.Item{{Kind: build.ItemSystem, Value: prompt}}, said0)
 		return
 	}
 	s := sessionlog.Said{At: sessionlog.Moment(record, "timing.start_time", "start_time"), End: sessionlog.Moment(record, "timing.end_time", "end_time")}
-	s.Usage = build.ReadUsage(sessionlog.Member(record, "token_usage"), &build.UsageResponses)
-	items := []build.Item{{Kind: build.ItemText, Value: build.Raw(sessionlog.Member(record, "model_output")), Opens: true}}
+	s.Usage = build.ReadUsage(build.MemberRaw(record, "token_usage"), &build.UsageResponses)
+	items := []build.Item{{Kind: build.ItemText, Value: build.Raw(build.MemberRaw(record, "model_output")), Opens: true}}
 	calls := 0
-	if list := sessionlog.Member(record, "tool_calls"); build.IsKind(list, '[') {
+	if list := build.MemberRaw(record, "tool_calls"); build.IsKind(list, '[') {
 		for _, it := range callItems(l, list) {
 			if it.Kind == build.ItemCall {
 				items = append(items, it)
@@ -231,13 +231,13 @@ func readStep(l *log, record []byte) {
 		}
 	}
 	l.Add(items, s)
-	result := build.Raw(sessionlog.Member(record, "observations"))
+	result := build.Raw(build.MemberRaw(record, "observations"))
 	if result.IsEmpty() {
-		result = build.Raw(sessionlog.Member(record, "action_output"))
+		result = build.Raw(build.MemberRaw(record, "action_output"))
 	}
-	failure := build.Raw(sessionlog.Member(record, "error"))
+	failure := build.Raw(build.MemberRaw(record, "error"))
 	if failure.Form == trace.FormJSON {
-		failure = build.Raw(sessionlog.Member(failure.Data, "message"))
+		failure = build.Raw(build.MemberRaw(failure.Data, "message"))
 	}
 	for ; calls > 0 && (!result.IsZero() || !failure.IsZero()); calls-- { // one text for all of them
 		it := build.Item{Kind: build.ItemResult, Value: result, Status: trace.StatusOK}
@@ -265,13 +265,13 @@ func readThoughts(l *log, record []byte) {
 		t.ID, t.Session = id, id
 	}
 	s := sessionlog.Said{At: sessionlog.Moment(record, "created_at")}
-	l.Add([]build.Item{{Kind: build.ItemUser, Value: build.Raw(sessionlog.Member(record, "query"))}}, s)
+	l.Add([]build.Item{{Kind: build.ItemUser, Value: build.Raw(build.MemberRaw(record, "query"))}}, s)
 	answered := false
 	for thought := range build.Elements(build.MemberRaw(record, "agent_thoughts")) {
 		s := sessionlog.Said{At: sessionlog.Moment(thought, "created_at")}
-		items := []build.Item{{Kind: build.ItemText, Value: build.Raw(sessionlog.Member(thought, "thought")), Opens: true}}
+		items := []build.Item{{Kind: build.ItemText, Value: build.Raw(build.MemberRaw(thought, "thought")), Opens: true}}
 		var results []build.Item
-		input, output := build.InnerJSON(build.Raw(sessionlog.Member(thought, "tool_input"))), build.Raw(sessionlog.Member(thought, "observation"))
+		input, output := build.InnerJSON(build.Raw(build.MemberRaw(thought, "tool_input"))), build.Raw(build.MemberRaw(thought, "observation"))
 		answered = true
 		for tool := range strings.SplitSeq(sessionlog.Text(thought, "tool"), ";") {
 			if tool == "" {
@@ -293,7 +293,7 @@ func readThoughts(l *log, record []byte) {
 		l.Add(items, s)
 		l.Add(results, s)
 	}
-	if answer := build.Raw(sessionlog.Member(record, "answer")); !answered && !answer.IsEmpty() {
+	if answer := build.Raw(build.MemberRaw(record, "answer")); !answered && !answer.IsEmpty() {
 		l.Add([]build.Item{{Kind: build.ItemText, Value: answer, Opens: true}}, s)
 	}
 }
@@ -313,20 +313,20 @@ func readStream(l *log, record []byte) bool {
 			if !build.IsKind(call, '{') {
 				continue
 			}
-			args := sessionlog.Member(call, "args")
+			args := build.MemberRaw(call, "args")
 			if name == "function" {
-				name, args = sessionlog.Text(call, "name"), sessionlog.Member(call, "arguments")
+				name, args = sessionlog.Text(call, "name"), build.MemberRaw(call, "arguments")
 			} else if name == "mcp" && sessionlog.Text(call, "args", "toolName") != "" {
-				name, args = "mcp__"+sessionlog.Text(call, "args", "providerIdentifier")+"__"+sessionlog.Text(call, "args", "toolName"), sessionlog.Member(call, "args", "args")
+				name, args = "mcp__"+sessionlog.Text(call, "args", "providerIdentifier")+"__"+sessionlog.Text(call, "args", "toolName"), build.MemberRaw(call, "args", "args")
 			}
 			if sessionlog.Text(record, "subtype") != "completed" || len(l.Calls(id)) == 0 {
 				l.callLater(build.Item{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(name), Value: build.Raw(args)}, s)
 			}
-			if result := sessionlog.Member(call, "result"); result != nil && sessionlog.Text(record, "subtype") == "completed" {
+			if result := build.MemberRaw(call, "result"); result != nil && sessionlog.Text(record, "subtype") == "completed" {
 				it := build.Item{Kind: build.ItemResult, ID: []byte(id), Value: build.Raw(result), Status: trace.StatusOK}
-				if good := sessionlog.Member(result, "success"); good != nil {
+				if good := build.MemberRaw(result, "success"); good != nil {
 					it.Value = build.Raw(good)
-				} else if bad := sessionlog.Member(result, "error"); bad != nil {
+				} else if bad := build.MemberRaw(result, "error"); bad != nil {
 					it.Value, it.Err, it.Status = build.Raw(bad), build.Raw(bad), trace.StatusFailed
 				}
 				l.Add([]build.Item{it}, s)
@@ -337,15 +337,15 @@ func readStream(l *log, record []byte) bool {
 		if name == "" {
 			return false
 		}
-		args := sessionlog.Member(record, "parameters")
+		args := build.MemberRaw(record, "parameters")
 		if args == nil {
-			args = sessionlog.Member(record, "input")
+			args = build.MemberRaw(record, "input")
 		}
 		l.callLater(build.Item{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(name), Value: build.Raw(args)}, s)
 		return true
 	case "backend_tool_call": // Grok's, of a tool of the interface itself
-		kind := sessionlog.Member(record, "kind")
-		it := build.Item{Kind: build.ItemCall, ID: []byte(sessionlog.Text(kind, "id")), Tool: []byte(sessionlog.Text(kind, "tool_type")), Value: build.Raw(sessionlog.Member(kind, "action"))}
+		kind := build.MemberRaw(record, "kind")
+		it := build.Item{Kind: build.ItemCall, ID: []byte(sessionlog.Text(kind, "id")), Tool: []byte(sessionlog.Text(kind, "tool_type")), Value: build.Raw(build.MemberRaw(kind, "action"))}
 		if sessionlog.Text(kind, "status") == "completed" {
 			it.Answered, it.Status = true, trace.StatusOK
 		}
@@ -357,20 +357,20 @@ func readStream(l *log, record []byte) bool {
 		if build.HasMember(record, "call_id") || sessionlog.Text(record, "name") == "" {
 			return false
 		}
-		l.callLater(build.Item{Kind: build.ItemCall, Tool: []byte(sessionlog.Text(record, "name")), Value: build.Raw(sessionlog.Member(record, "arguments"))}, s)
+		l.callLater(build.Item{Kind: build.ItemCall, Tool: []byte(sessionlog.Text(record, "name")), Value: build.Raw(build.MemberRaw(record, "arguments"))}, s)
 		return true
 	case "function_call_result":
-		l.Add([]build.Item{{Kind: build.ItemResult, ID: []byte(cmpText(record, "callId", "call_id", "id")), Tool: []byte(sessionlog.Text(record, "name")), Value: build.Raw(sessionlog.Member(record, "output"))}}, s)
+		l.Add([]build.Item{{Kind: build.ItemResult, ID: []byte(cmpText(record, "callId", "call_id", "id")), Tool: []byte(sessionlog.Text(record, "name")), Value: build.Raw(build.MemberRaw(record, "output"))}}, s)
 		return true
 	case "tool_result":
 		if !build.HasMember(record, "value") && !build.HasMember(record, "isError") {
 			return false
 		}
-		it := build.Item{Kind: build.ItemResult, ID: []byte(sessionlog.Text(record, "id")), Tool: []byte(cmpText(record, "toolName", "toolId")), Value: build.Raw(sessionlog.Member(record, "value")), Status: trace.StatusOK}
-		if string(sessionlog.Member(record, "isError")) == "true" {
+		it := build.Item{Kind: build.ItemResult, ID: []byte(sessionlog.Text(record, "id")), Tool: []byte(cmpText(record, "toolName", "toolId")), Value: build.Raw(build.MemberRaw(record, "value")), Status: trace.StatusOK}
+		if string(build.MemberRaw(record, "isError")) == "true" {
 			it.Status = trace.StatusFailed
 			if it.Value.IsZero() {
-				it.Value = build.Raw(sessionlog.Member(record, "error"))
+				it.Value = build.Raw(build.MemberRaw(record, "error"))
 			}
 		}
 		l.Add([]build.Item{it}, s)
@@ -422,7 +422,7 @@ func readOtherRecord(l *log, record []byte) bool {
 func usageOf(objects ...[]byte) (u trace.Usage) {
 	for _, object := range objects {
 		for _, name := range []string{"usage", "usageMetadata", "usage_metadata", "models_usage", "metrics"} {
-			usage := sessionlog.Member(object, name)
+			usage := build.MemberRaw(object, name)
 			if !build.IsKind(usage, '{') {
 				continue
 			}

@@ -278,10 +278,10 @@ func readMessage(l *log, record []byte) {
 		Model: cmp.Or(sessionlog.Text(record, "model"), sessionlog.Text(record, "model_id"), sessionlog.Text(inner, "model"), sessionlog.Text(record, "info", "modelID"), sessionlog.Text(record, "modelInfo", "modelId"), sessionlog.Text(inner, "model_name"),
 			sessionlog.Text(inner, "meta", "model"), sessionlog.Text(record, "kwargs", "response_metadata", "model_name"), sessionlog.Text(record, "data", "response_metadata", "model_name")),
 	}
-	if s.Usage = usageOf(inner, record, sessionlog.Member(inner, "metadata"), sessionlog.Member(inner, "meta"), sessionlog.Member(record, "kwargs"), sessionlog.Member(record, "data")); !s.Usage.Known {
-		s.Usage = build.ReadUsage(sessionlog.Member(record, "info", "tokens"), &build.UsageSession)
+	if s.Usage = usageOf(inner, record, build.MemberRaw(inner, "metadata"), build.MemberRaw(inner, "meta"), build.MemberRaw(record, "kwargs"), build.MemberRaw(record, "data")); !s.Usage.Known {
+		s.Usage = build.ReadUsage(build.MemberRaw(record, "info", "tokens"), &build.UsageSession)
 	}
-	if tokens := sessionlog.Member(record, "metrics", "tokens"); tokens != nil && !s.Usage.Known {
+	if tokens := build.MemberRaw(record, "metrics", "tokens"); tokens != nil && !s.Usage.Known {
 		s.Usage = build.ReadUsage(tokens, &build.UsageCline)
 	}
 	for _, step := range stepsOf(inner) {
@@ -296,7 +296,7 @@ func readMessage(l *log, record []byte) {
 func stepsOf(message []byte) [][]byte {
 	parts := build.MemberRaw(message, "parts")
 	if parts == nil {
-		parts = sessionlog.Member(message, "content", "parts") // Mastra
+		parts = build.MemberRaw(message, "content", "parts") // Mastra
 	}
 	if !bytes.Contains(parts, []byte(`"step-start"`)) || !build.IsKind(parts, '[') {
 		return [][]byte{message}
@@ -327,7 +327,7 @@ func stepsOf(message []byte) [][]byte {
 // and the tokens of the whole run, where nothing else counts any.
 func (l *log) completed(record []byte) {
 	t := l.Builder.Trajectory
-	answer := build.Raw(sessionlog.Member(record, "finalText"))
+	answer := build.Raw(build.MemberRaw(record, "finalText"))
 	if n := len(t.Turns); !answer.IsEmpty() && (n == 0 || l.Answered || t.Turns[n-1].Text.IsEmpty()) {
 		l.InTurn = false
 		l.Add([]build.Item{{Kind: build.ItemText, Value: answer}}, sessionlog.Said{At: sessionlog.Moment(record, "timestamp")})

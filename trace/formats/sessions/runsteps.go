@@ -23,7 +23,7 @@ func isRunStep(record []byte) bool { return sessionlog.Text(record, "object") ==
 func runSteps(record []byte) [][]byte {
 	list := record
 	if build.IsKind(record, '{') {
-		list = sessionlog.Member(record, "data")
+		list = build.MemberRaw(record, "data")
 	}
 	if !build.IsKind(list, '[') || !bytes.Contains(list, runStepMark) {
 		return nil
@@ -41,7 +41,7 @@ func runSteps(record []byte) [][]byte {
 
 // madeAt returns when a step was made, in seconds since 1970.
 func madeAt(step []byte) int64 {
-	c := jsonscan.New(sessionlog.Member(step, "created_at"))
+	c := jsonscan.New(build.MemberRaw(step, "created_at"))
 	n, _ := c.Int()
 	return n
 }
@@ -51,7 +51,7 @@ func madeAt(step []byte) int64 {
 func readRunStep(l *log, step []byte) {
 	t := l.Builder.Trajectory
 	t.ID, t.Session = cmp.Or(t.ID, sessionlog.Text(step, "thread_id")), cmp.Or(t.Session, sessionlog.Text(step, "thread_id"))
-	s := sessionlog.Said{At: sessionlog.Moment(step, "created_at"), End: sessionlog.Moment(step, "completed_at"), Usage: build.ReadUsage(sessionlog.Member(step, "usage"), &build.UsageChat)}
+	s := sessionlog.Said{At: sessionlog.Moment(step, "created_at"), End: sessionlog.Moment(step, "completed_at"), Usage: build.ReadUsage(build.MemberRaw(step, "usage"), &build.UsageChat)}
 	l.InTurn = false
 	if sessionlog.Text(step, "type") != "tool_calls" {
 		l.Turn(s)
@@ -65,21 +65,21 @@ func readRunStep(l *log, step []byte) {
 	case "failed":
 		status = trace.StatusFailed
 	}
-	for call := range build.Elements(sessionlog.Member(step, "step_details", "tool_calls")) {
+	for call := range build.Elements(build.MemberRaw(step, "step_details", "tool_calls")) {
 		kind := sessionlog.Text(call, "type")
 		it := build.Item{Kind: build.ItemCall, ID: []byte(sessionlog.Text(call, "id")), Tool: []byte(kind)}
 		var output []byte
 		switch kind {
 		case "function":
-			it.Tool, it.Value = []byte(sessionlog.Text(call, "function", "name")), build.Raw(sessionlog.Member(call, "function", "arguments"))
-			output = sessionlog.Member(call, "function", "output")
+			it.Tool, it.Value = []byte(sessionlog.Text(call, "function", "name")), build.Raw(build.MemberRaw(call, "function", "arguments"))
+			output = build.MemberRaw(call, "function", "output")
 		case "code_interpreter":
-			if input := sessionlog.Member(call, kind, "input"); input != nil {
+			if input := build.MemberRaw(call, kind, "input"); input != nil {
 				it.Value = trace.JSONOf(append(append([]byte(`{"input":`), input...), '}'))
 			}
-			output = sessionlog.Member(call, kind, "outputs")
+			output = build.MemberRaw(call, kind, "outputs")
 		default:
-			output = sessionlog.Member(call, kind, "results")
+			output = build.MemberRaw(call, kind, "results")
 		}
 		if output != nil && string(output) != "null" {
 			it.Answered, it.Result, it.Status = true, build.Raw(output), status

@@ -33,15 +33,20 @@ func (m *Members) Note(b *Builder, name string) bool {
 // IsKind reports whether a text begins with the first byte of a kind of value.
 func IsKind(text []byte, first byte) bool { return len(text) > 0 && text[0] == first }
 
-// MemberRaw returns a member of an object as it is written, nil if it has none.
-func MemberRaw(object []byte, name string) (raw []byte) {
-	c := jsonscan.New(object)
-	for ok := c.Object(); ok && c.Member(); {
-		if string(c.Key()) == name {
-			raw = c.Raw()
+// MemberRaw returns a member of an object as it is written, by a path of names; nil if it
+// has none.
+func MemberRaw(object []byte, names ...string) []byte {
+	for _, name := range names {
+		var raw []byte
+		c := jsonscan.New(object)
+		for ok := c.Object(); ok && c.Member(); {
+			if string(c.Key()) == name {
+				raw = c.Raw()
+			}
 		}
+		object = raw
 	}
-	return raw
+	return object
 }
 
 // Elements returns the elements of a list as they are written.
@@ -96,8 +101,8 @@ func OnlyMember(object []byte, name string) (value trace.Raw, ok bool) {
 }
 
 // MemberText returns the text of a member of an object, nil if it has none.
-func MemberText(object []byte, name string) (text []byte) {
-	c := jsonscan.New(MemberRaw(object, name))
+func MemberText(object []byte, names ...string) (text []byte) {
+	c := jsonscan.New(MemberRaw(object, names...))
 	text, _ = c.Text()
 	return text
 }

@@ -205,29 +205,13 @@ func New(agent string) *Log {
 	return l
 }
 
-// Member returns a member of an object by a path of names, nil if there is none.
-func Member(object []byte, names ...string) []byte {
-	for _, name := range names {
-		if !build.IsKind(object, '{') {
-			return nil
-		}
-		object = build.MemberRaw(object, name)
-	}
-	return object
-}
-
-// Text returns the text of a member.
-func Text(object []byte, names ...string) string {
-	value := Member(object, names...)
-	c := jsonscan.New(value)
-	t, _ := c.Text()
-	return string(t)
-}
+// Text returns the text of a member of an object, by a path of names.
+func Text(object []byte, names ...string) string { return string(build.MemberText(object, names...)) }
 
 // Moment returns the first of some members that is a time, as build.Moment reads it.
 func Moment(object []byte, paths ...string) time.Time {
 	for _, p := range paths {
-		value := Member(object, strings.Split(p, ".")...)
+		value := build.MemberRaw(object, strings.Split(p, ".")...)
 		if value == nil {
 			continue
 		}
