@@ -30,7 +30,7 @@ UPDATED = $(sort $(dir $(shell find . -name '*_test.go' -exec grep -lE 'internal
 SYSTEMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
 .NOTPARALLEL:
-.PHONY: beam-check serve-check serve-goals build manual image demo check test same size figures loop experiment faults coverage planted hostile page bench bench-compare backtest worth replay fuzz update
+.PHONY: beam-check release-check serve-check serve-goals build manual image demo check test same size figures loop experiment faults coverage planted hostile page bench bench-compare backtest worth replay fuzz update
 .PHONY: check-format check-modules check-vet check-systems check-static check-tests check-race
 
 ## build: the program, as bin/awo
@@ -69,6 +69,10 @@ serve-check:
 	{ node_modules/node/bin/node --version >/dev/null 2>&1 || (cd node_modules/node && node installArchSpecificPackage.js) || true; } && \
 	case "$$(node_modules/node/bin/node --version 2>/dev/null)" in v22.*) ;; *) echo "serve-check: skipped, Node 22 could not be had from npm"; exit 0;; esac && \
 	cd ../.. && AWO_NODE_MODULES="$$PWD/bin/node/node_modules" $(GO) test -count=1 -v -run 'TestNodeServers|TestClients|TestConformance|TestLoop' ./gateway
+
+## release-check: the npm package of a release, made for this system, served and installed on localhost; it wants npm
+release-check:
+	$(GO) run ./testdata/release -check
 
 ## serve-goals: what `awo serve` costs against a direct connection, in one run
 serve-goals: build
