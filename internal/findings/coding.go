@@ -2,8 +2,10 @@ package findings
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/awo-dev/awo/internal/shell"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -29,6 +31,18 @@ func commandOf(tool string) (command string, ok bool) {
 	_, rest, ok := strings.Cut(tool, "(")
 	command, closed := strings.CutSuffix(rest, ")")
 	return command, ok && closed && command != ""
+}
+
+// isCoding reports whether a trajectory is a coding agent's. Messages may be anybody's: those
+// that change a file or run a command are.
+func isCoding(t *trace.Trajectory) bool {
+	if !shell.IsAgent(t) || t.Format != "messages" {
+		return shell.IsAgent(t)
+	}
+	return slices.ContainsFunc(t.Calls, func(c trace.Call) bool {
+		_, isCommand := commandOf(c.Tool.Value())
+		return isCommand || writers[c.Tool.Value()]
+	})
 }
 
 // runsTests reports whether a tool is a command that runs tests.

@@ -48,6 +48,16 @@ func TestCodingAgents(t *testing.T) {
 			t.Errorf("%+v, want %+v", f, want)
 		}
 	}
+	messages := build("messages") // of an agent that reads, and neither changes a file nor runs a command
+	for _, one := range messages {
+		one.DropCalls(func(c *trace.Call) bool { return c.Tool.Value() != "Read" })
+	}
+	if f := of(t, found(messages, findings.Options{}), findings.Loop, "Read"); f.Line != "" {
+		t.Errorf("of messages: %+v", f)
+	}
+	if f := of(t, found(build("messages"), findings.Options{}), findings.Loop, "Read"); f.Line == "" {
+		t.Errorf("of messages of a coding agent: %+v", f)
+	}
 	for _, f := range found(build("openai-chat"), findings.Options{}) {
 		if f.Line != "" || f.Code == findings.Tests {
 			t.Errorf("of no coding agent: %+v", f)

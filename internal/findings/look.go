@@ -2,7 +2,6 @@ package findings
 
 import (
 	"github.com/awo-dev/awo/internal/dataflow"
-	"github.com/awo-dev/awo/internal/shell"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/replay"
 	"github.com/awo-dev/awo/trace"
@@ -123,7 +122,7 @@ func (l *Looker) Look(t *trace.Trajectory, marks []merge.Mark) *Seen {
 		})
 	}
 	l.lookForBatches(t, marks, s)
-	if s.coding = shell.IsAgent(t); s.coding {
+	if s.coding = isCoding(t); s.coding {
 		s.lookForTests(t, repeats, retries)
 	}
 	s.lookForSilence(t)
