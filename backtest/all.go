@@ -217,7 +217,7 @@ func (b *together) Saving(c *Case, f *Finding) cost.Totals {
 		return cost.Totals{}
 	}
 	t, left := c.Trajectory, c.Account.Left(f.Removed)
-	if !b.lazily || len(t.Tools) == 0 || len(left.Turns) == 0 || misfits(left) {
+	if !b.lazily || len(t.Tools) == 0 || len(left.Turns) == 0 || left.Misfits() {
 		return b.tools.Saving(c, f).Less(b.reader.reading(c, f))
 	}
 	saved := (&lazyTools{b.meter}).Saving(&Case{Run: &corpus.Run{Trajectory: b.left(t, f)}, Account: left}, f)

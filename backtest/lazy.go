@@ -1,8 +1,6 @@
 package backtest
 
 import (
-	"slices"
-
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/trace"
 )
@@ -23,7 +21,7 @@ func (*lazyTools) Find(*Case) *Finding { return &Finding{} }
 // recorded input is smaller than they are, nothing is saved.
 func (l *lazyTools) Saving(c *Case, f *Finding) cost.Totals {
 	a, t := c.Account, c.Trajectory
-	if a == nil || len(t.Tools) == 0 || len(t.Turns) == 0 || misfits(a) {
+	if a == nil || len(t.Tools) == 0 || len(t.Turns) == 0 || a.Misfits() {
 		return cost.Totals{}
 	}
 	set, use := lazyUse(l.meter, t)
@@ -34,12 +32,6 @@ func (l *lazyTools) Saving(c *Case, f *Finding) cost.Totals {
 
 // Summary has nothing to tell of meta-tools.
 func (*lazyTools) Summary() Learnt { return Learnt{} }
-
-// misfits reports whether an account has a turn whose input is smaller than the
-// definitions that it would have to hold: nothing can be simulated.
-func misfits(a *cost.Account) bool {
-	return slices.ContainsFunc(a.Turns, func(turn cost.Turn) bool { return int64(turn.Input) < a.Definitions })
-}
 
 // lazyUse returns the tools that a trajectory is offered and which turns use them.
 func lazyUse(meter *cost.Meter, t *trace.Trajectory) (*cost.Toolset, cost.LazyUse) {

@@ -91,7 +91,9 @@ func (r *run) waysOf() {
 			total := account.Total()
 			r.turns += total.Turns
 			r.unpriced += total.Unpriced
-			r.tokens += float64(account.Definitions) * float64(total.Turns)
+			for i := range account.Turns {
+				r.tokens += float64(account.DefinitionsAt(i))
+			}
 		}
 		r.ways = waysTried(r.tokens >= registrationTokens*float64(r.turns) && r.turns > 0, r.options.Recommend.Kinds)
 	}

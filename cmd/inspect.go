@@ -56,6 +56,10 @@ type inspection struct {
 	SubAgents int            `json:"sub_agents"`
 	Parallel  int            `json:"parallel_turns"`
 	Tokens    *trace.Usage   `json:"tokens"`
+
+	Deferred      int `json:"deferred_definitions"`  // tools that the model sees once a search has found them
+	ProgramCalls  int `json:"program_calls"`         // made by programs that the model wrote
+	Continuations int `json:"program_continuations"` // responses that only went on with a program: no turns
 }
 
 type inspectedTool struct {
@@ -100,7 +104,7 @@ func draftMap(j *cli.Job, in *cli.Intake, files []string) error {
 }
 
 func inspectionFigures(in *cli.Intake, c *completeness.Facts) inspection {
-	out := inspection{Input: in.JSON(), Formats: c.Formats, SubAgents: c.SubAgents, Parallel: c.Parallel}
+	out := inspection{Input: in.JSON(), Formats: c.Formats, SubAgents: c.SubAgents, Parallel: c.Parallel, Deferred: c.Deferred(), ProgramCalls: c.Tally.CodeCalls, Continuations: c.Continued}
 	if c.Usage.Known {
 		out.Tokens = &c.Usage
 	}
@@ -121,6 +125,12 @@ func inspectionDocument(in *cli.Intake, c *completeness.Facts) *report.Document 
 	d.Details()
 	if out.First != nil {
 		d.Add(report.Paragraph(fmt.Sprintf("Recorded between %s and %s (UTC).", out.First.Format(time.DateTime), out.Last.Format(time.DateTime))))
+	}
+	if out.ProgramCalls > 0 {
+		d.Add(report.Paragraph(fmt.Sprintf("Programs that the model wrote made %s. They need no turn: %s that only went on with a program counted as none.", cli.CountOf(out.ProgramCalls, "call"), cli.CountOf(out.Continuations, "response"))))
+	}
+	if out.Deferred > 0 {
+		d.Add(report.Paragraph(fmt.Sprintf("The definitions of %s are deferred: their tokens count from where a search found them.", cli.CountOf(out.Deferred, "tool"))))
 	}
 	d.Section("What they support", report.TableOf("capabilities", "", capabilities, []report.Column{
 		{Key: "capability", Words: true},

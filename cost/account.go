@@ -57,8 +57,10 @@ type Account struct {
 
 	// Definitions is the tokens of the definitions of the tools offered, which
 	// stand in the input of every turn; 0 where Offered is 0: none are recorded.
+	// Those of deferred tools are read by later turns alone; see DefinitionsAt.
 	Definitions int64
 	Offered     int
+	found       []int64 // by turn: tokens of deferred definitions that it reads; nil for none
 
 	RecordedUSD   float64 // sum of the recorded costs
 	RecordedTurns int     // turns that record one
@@ -112,8 +114,10 @@ func NewMeter(o Options) *Meter {
 // counted: Fit.Apply makes estimates of them.
 func (m *Meter) Trajectory(t *trace.Trajectory) *Account {
 	a := &Account{Turns: make([]Turn, len(t.Turns)), Offered: len(t.Tools), Prompt: promptOf(t), meter: m}
+	var defined definitions
 	if !m.options.NoCounting {
-		a.Definitions = m.definitions(t.Tools)
+		defined = m.definitions(t)
+		a.Definitions, a.found = defined.front, defined.found
 	}
 	started, counted := t.Started(), []countedTurn(nil)
 	for i := range t.Turns {
@@ -140,7 +144,7 @@ func (m *Meter) Trajectory(t *trace.Trajectory) *Account {
 			continue
 		}
 		if counted == nil {
-			counted, a.task = m.countTurns(t, a.Definitions), taskHash(t)
+			counted, a.task = m.countTurns(t, &defined), taskHash(t)
 		}
 		to.Source = Counted
 		to.Input, to.Output, to.Reread = tokens32(counted[i].input), tokens32(counted[i].output), tokens32(counted[i].said)
@@ -241,19 +245,57 @@ func (m *Meter) price(model int32, at, started time.Time) int32 {
 	return n
 }
 
-// definitions returns the tokens of a list of definitions.
-func (m *Meter) definitions(tools []trace.ToolDef) int64 {
-	if len(tools) == 0 {
-		return 0
+// definitions are the tokens of the definitions that a trajectory is offered.
+type definitions struct {
+	front   int64        // of those that every turn reads
+	found   []int64      // by turn: of those that a search found before; nil for none
+	results map[int]bool // calls whose results are such definitions
+}
+
+// DefinitionsAt returns the tokens of the definitions that turn i reads: those in front of
+// every turn, and deferred ones that were found before it.
+func (a *Account) DefinitionsAt(i int) int64 {
+	if a.found == nil {
+		return a.Definitions
 	}
-	sum, known := m.defined.Of(tools)
-	if !known {
-		for i := range tools {
-			sum += m.Definition(&tools[i]).Tokens()
+	return a.Definitions + a.found[i]
+}
+
+// Misfits reports whether a turn has an input that is smaller than the definitions that it
+// would have to hold: nothing can be said of what they cost.
+func (a *Account) Misfits() bool {
+	for i := range a.Turns {
+		if int64(a.Turns[i].Input) < a.DefinitionsAt(i) {
+			return true
 		}
-		m.defined.Keep(tools, sum, maxToolsets)
 	}
-	return sum
+	return false
+}
+
+// definitions counts the definitions that t is offered.
+func (m *Meter) definitions(t *trace.Trajectory) (d definitions) {
+	if len(t.Tools) == 0 {
+		return d
+	}
+	front, known := m.defined.Of(t.Tools)
+	if !known {
+		for i := range t.Tools {
+			if tool := &t.Tools[i]; !tool.Deferred {
+				front += m.Definition(tool).Tokens()
+			}
+		}
+		m.defined.Keep(t.Tools, front, maxToolsets)
+	}
+	d.front = front
+	if deferral := t.Deferral(); deferral != nil {
+		d.found, d.results = make([]int64, len(t.Turns)), deferral.Found
+		for i := range t.Tools {
+			for turn := max(deferral.From[i], 0); t.Tools[i].Deferred && turn < len(t.Turns); turn++ {
+				d.found[turn] += m.Definition(&t.Tools[i]).Tokens()
+			}
+		}
+	}
+	return d
 }
 
 // countedTurn is the o200k tokens of a turn's texts.
@@ -266,10 +308,11 @@ type countedTurn struct {
 // countTurns counts the texts of t. What is recorded of a turn's input is the
 // definitions, the messages before it, what earlier turns said and called, and
 // the results of calls. Calls that no model made are no output, and what a
-// program did with their results is not known, so they are left out.
-func (m *Meter) countTurns(t *trace.Trajectory, definitions int64) []countedTurn {
+// program did with their results is not known, so they are left out. What a search for
+// tools found counts as the definitions that the model then reads.
+func (m *Meter) countTurns(t *trace.Trajectory, defined *definitions) []countedTurn {
 	out := make([]countedTurn, len(t.Turns))
-	context, next := definitions, 0
+	context, next := defined.front, 0
 	for i := range t.Turns {
 		turn := &t.Turns[i]
 		for ; next < len(t.Messages) && t.Messages[next].Turn <= i; next++ {
@@ -282,12 +325,18 @@ func (m *Meter) countTurns(t *trace.Trajectory, definitions int64) []countedTurn
 				continue
 			}
 			said += m.counter.count(call.Tool.Value()) + m.counter.raw(call.Args)
+			if defined.results[c] {
+				continue
+			}
 			results += m.counter.raw(call.Result)
 			if call.Result.IsZero() {
 				results += m.counter.raw(call.Error)
 			}
 		}
 		out[i] = countedTurn{input: context, said: said, output: said + m.counter.raw(turn.Thought)}
+		if defined.found != nil {
+			out[i].input += defined.found[i]
+		}
 		context += said + results
 	}
 	return out

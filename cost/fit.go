@@ -87,7 +87,8 @@ func NewFit(m *Meter) *Fit {
 // Add learns from t: from neighbouring turns that record usage, of one model.
 func (f *Fit) Add(t *trace.Trajectory) {
 	f.done = nil
-	counted := f.meter.countTurns(t, f.meter.definitions(t.Tools))
+	defined := f.meter.definitions(t)
+	counted := f.meter.countTurns(t, &defined)
 	last, prompt := -1, promptOf(t)
 	for i := range t.Turns {
 		turn := &t.Turns[i]

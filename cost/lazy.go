@@ -192,7 +192,7 @@ func (l *lazyRun) needed(i int, use LazyUse) []int32 {
 // turn adds the registrations before turn i, and the turn.
 func (l *lazyRun) turn(i int, needed []int32) {
 	t := &l.account.Turns[i]
-	definitions := l.account.Definitions
+	definitions := l.account.DefinitionsAt(i)
 	context := max(float64(t.Input)-float64(definitions), 0)
 	known := -1.0 // tokens of the last request, whose context begins like this one's
 	if t.Cached > 0 {

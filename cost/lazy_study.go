@@ -174,7 +174,7 @@ func (s *LazyStudy) Add(t *trace.Trajectory, a *Account) {
 		s.tasks[t.TaskKey()] = task
 		s.even = append(s.even, evenSums{})
 	}
-	s.describe(t.Tools, set, use)
+	s.describe(t.Tools, set, use, a)
 	p := pendingLazy{task, a, set, firstUses(use)}
 	if a.Estimated() > 0 {
 		s.pending = append(s.pending, p)
@@ -189,7 +189,7 @@ func (s *LazyStudy) toolset(tools []trace.ToolDef) (*Toolset, map[trace.Name]int
 }
 
 // describe adds the figures that depend on definitions alone.
-func (s *LazyStudy) describe(tools []trace.ToolDef, set *Toolset, use LazyUse) {
+func (s *LazyStudy) describe(tools []trace.ToolDef, set *Toolset, use LazyUse, a *Account) {
 	for i, d := range set.Tools {
 		if !s.parts.seen[tools[i].Name] {
 			s.parts.seen[tools[i].Name] = true
@@ -202,7 +202,7 @@ func (s *LazyStudy) describe(tools []trace.ToolDef, set *Toolset, use LazyUse) {
 	s.growth.all++
 	for i, called := range use.Uses {
 		s.parts.turns++
-		s.parts.offered += set.Definitions
+		s.parts.offered += float64(a.DefinitionsAt(i))
 		for _, tool := range called {
 			registered[tool] = true
 			s.parts.calls += float64(set.Tools[tool].Tokens())
@@ -218,7 +218,7 @@ func (s *LazyStudy) describe(tools []trace.ToolDef, set *Toolset, use LazyUse) {
 // simulate runs all variants on one trajectory.
 func (s *LazyStudy) simulate(p pendingLazy) {
 	a := p.account
-	if slices.ContainsFunc(a.Turns, func(t Turn) bool { return int64(t.Input) < a.Definitions }) {
+	if a.Misfits() {
 		s.misfit++
 		return
 	}
@@ -263,7 +263,7 @@ func (e *evenSums) add(p *pendingLazy, use LazyUse) {
 		share := tools / p.set.Count
 		set.Count, set.Names, set.Definitions, set.Descriptions = tools, share*set.Names, share*set.Definitions, share*set.Descriptions
 		lazy := p.account.Lazy(&set, use, LazyOptions{Placement: PlacementResult})
-		more := p.account.Without(nil, int64(math.Round((share-1)*p.set.Definitions)))
+		more := p.account.Without(nil, int64(math.Round((share-1)*float64(p.account.Definitions))))
 		return float64(more.Tokens() - lazy.Tokens()), more.USD - lazy.USD
 	}
 	// Far apart, because tokens are rounded.

@@ -31,6 +31,11 @@ func (a *Account) Without(removed []int, added int64) Totals {
 func (a *Account) Left(removed []int) *Account {
 	out := &Account{Turns: make([]Turn, 0, len(a.Turns)), Definitions: a.Definitions, Offered: a.Offered, meter: a.meter}
 	a.without(removed, 0, func(t *Turn) { out.Turns = append(out.Turns, *t) })
+	for i, found := range a.found {
+		if _, gone := slices.BinarySearch(removed, i); !gone {
+			out.found = append(out.found, found)
+		}
+	}
 	return out
 }
 

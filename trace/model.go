@@ -133,15 +133,20 @@ type Name = unique.Handle[string]
 type ToolDef struct {
 	Name        Name
 	Description Raw
-	Input       Raw // JSON Schema of the arguments, as recorded
-	Output      Raw // JSON Schema of the result, as recorded
-	Annotations Raw // MCP annotations, as recorded
+	Input       Raw  // JSON Schema of the arguments, as recorded
+	Output      Raw  // JSON Schema of the result, as recorded
+	Annotations Raw  // MCP annotations, as recorded
+	Deferred    bool // the model reads it once a search has found it; see Trajectory.ReadFrom
 }
 
 // Turn is one model response. A turn without calls is an answer.
 type Turn struct {
 	FirstCall int // index into Trajectory.Calls
 	NumCalls  int // 0 for an answer; more than 1 for parallel calls
+
+	// Continued is how many responses only went on with a program of this one: they are no
+	// turns, because no model decided on what they call. Their usage is in Usage.
+	Continued int
 
 	Model   string // if it differs from or is more exact than the trajectory's
 	Usage   Usage
@@ -268,6 +273,18 @@ type ContextValue struct {
 // ArgsMissing reports whether the format recorded that a call was made but not
 // its arguments (OpenTelemetry without content, for example).
 func (c *Call) ArgsMissing() bool { return c.Args.IsZero() }
+
+// IsParallel reports whether the model made several calls in a turn. What a program of the
+// turn calls is none of them.
+func (t *Trajectory) IsParallel(turn int) bool {
+	n, first := 0, t.Turns[turn].FirstCall
+	for i := first; i < first+t.Turns[turn].NumCalls && n < 2; i++ {
+		if t.Calls[i].Origin == OriginModel {
+			n++
+		}
+	}
+	return n > 1
+}
 
 // UserMessages yields the messages of the user, in order.
 func (t *Trajectory) UserMessages() iter.Seq[*Message] {

@@ -31,7 +31,7 @@ func SameTools(a, b []ToolDef) bool {
 
 // Same reports whether two definitions are the same to the byte.
 func (d *ToolDef) Same(o *ToolDef) bool {
-	return d.Name == o.Name && d.Input.Same(o.Input) && d.Description.Same(o.Description) && d.Output.Same(o.Output) && d.Annotations.Same(o.Annotations)
+	return d.Name == o.Name && d.Deferred == o.Deferred && d.Input.Same(o.Input) && d.Description.Same(o.Description) && d.Output.Same(o.Output) && d.Annotations.Same(o.Annotations)
 }
 
 // OwnTools returns a list of definitions whose texts are its own, to be kept: those
@@ -39,7 +39,7 @@ func (d *ToolDef) Same(o *ToolDef) bool {
 func OwnTools(list []ToolDef) []ToolDef {
 	out := make([]ToolDef, len(list))
 	for i, d := range list {
-		out[i] = ToolDef{Name: d.Name, Description: d.Description.own(), Input: d.Input.own(), Output: d.Output.own(), Annotations: d.Annotations.own()}
+		out[i] = ToolDef{Name: d.Name, Description: d.Description.own(), Input: d.Input.own(), Output: d.Output.own(), Annotations: d.Annotations.own(), Deferred: d.Deferred}
 	}
 	return out
 }
@@ -251,4 +251,83 @@ func (a *TextArena) Add(text []byte) string {
 	start := a.chunk.Len()
 	a.chunk.Write(text)
 	return a.chunk.String()[start:]
+}
+
+// Deferral says from where on the model reads the definitions of tools that are deferred:
+// left out of its input until a search finds them.
+type Deferral struct {
+	From  []int        // by tool of Trajectory.Tools: the first turn that reads it; len(Turns) for none
+	Found map[int]bool // calls whose result is definitions of such tools, or names them
+}
+
+// Deferral returns from where on each definition is read: a deferred one from the turn after
+// the search that found it, at the latest from the first turn that calls the tool. It is nil
+// where none is deferred.
+func (t *Trajectory) Deferral() *Deferral {
+	var d *Deferral
+	deferred := map[string]int{}
+	for i := range t.Tools {
+		if !t.Tools[i].Deferred {
+			continue
+		}
+		if d == nil {
+			d = &Deferral{From: make([]int, len(t.Tools)), Found: map[int]bool{}}
+		}
+		d.From[i] = len(t.Turns)
+		deferred[t.Tools[i].Name.Value()] = i
+	}
+	if d == nil {
+		return nil
+	}
+	read := func(tool, turn int) { d.From[tool] = min(d.From[tool], max(turn, 0)) }
+	var values ValueReader
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		if c.Turn < 0 || c.Tool == (Name{}) {
+			continue
+		}
+		if tool, is := deferred[c.Tool.Value()]; is {
+			read(tool, c.Turn)
+		}
+		if !c.HasResult || !c.searches() {
+			continue
+		}
+		found, _ := values.Result(c)
+		eachFound("", &found, func(name string) {
+			if tool, is := deferred[name]; is {
+				d.Found[i] = true
+				read(tool, c.Turn+1)
+			}
+		})
+	}
+	return d
+}
+
+// searches reports whether a call looks for tools: by its name, or by references to tools in
+// its result.
+func (c *Call) searches() bool {
+	name := strings.ToLower(strings.ReplaceAll(c.Tool.Value(), "_", ""))
+	return strings.HasPrefix(name, "toolsearch") || bytes.Contains(c.Result.Data, []byte("tool_reference"))
+}
+
+// eachFound tells of the names of tools in what a search returned: references, or definitions,
+// which may be in a namespace.
+func eachFound(space string, v *Value, found func(name string)) {
+	for i := range v.Elems {
+		eachFound(space, &v.Elems[i], found)
+	}
+	for _, member := range [...]string{"tool_name", "name"} {
+		if name := v.Member(member); v.Kind == Object && name.Kind == String {
+			found(space + name.Text)
+			if v.Member("tools").Kind == Array {
+				space = strings.TrimSuffix(name.Text, "__") + "__"
+			}
+			break
+		}
+	}
+	for i := range v.Members {
+		if m := &v.Members[i]; m.Name != "parameters" && m.Name != "input_schema" {
+			eachFound(space, &m.Value, found)
+		}
+	}
 }

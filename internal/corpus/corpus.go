@@ -218,6 +218,9 @@ func (s *Sampler) tools(list []trace.ToolDef) []trace.ToolDef {
 		for _, r := range [...]trace.Raw{d.Description, d.Input, d.Output, d.Annotations} {
 			h.Write(append([]byte{byte(r.Form)}, r.Data...))
 		}
+		if d.Deferred {
+			h.Write([]byte{1})
+		}
 	}
 	key := hash(h.Sum(nil))
 	if s.lists[key] == nil {

@@ -126,7 +126,7 @@ func (f *Finder) Add(t *trace.Trajectory, seen *Seen, account *cost.Account) {
 	f.turns += seen.turns
 	f.silent.Add(seen.silent, seen.turns)
 	for i := range t.Turns {
-		if t.Turns[i].NumCalls > 1 {
+		if t.IsParallel(i) {
 			f.parallel++
 		}
 	}

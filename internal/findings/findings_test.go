@@ -367,3 +367,28 @@ func TestManyTools(t *testing.T) {
 		t.Errorf("%d calls beyond", got)
 	}
 }
+
+// TestProgramsAreNotBlamed: what a program calls is nothing that the model did, however often
+// it repeats a call, fails, or reads one thing after the other.
+func TestProgramsAreNotBlamed(t *testing.T) {
+	var list []*trace.Trajectory
+	for i := range 10 {
+		s := (&scripted.Run{}).User(fmt.Sprintf("order-%d", i))
+		s.Call("code_execution", `{"code":"..."}`, `"done"`)
+		for n := range 4 {
+			s.T.Calls = append(s.T.Calls, trace.Call{
+				Tool: trace.Intern("get_order"), Args: trace.JSONOf(fmt.Appendf(nil, `{"id":"order-%d"}`, n/3)),
+				Result: trace.JSONOf([]byte(`{"error":"503"}`)), HasResult: true, Status: trace.StatusFailed, Origin: trace.OriginCode,
+			})
+			s.T.Turns[0].NumCalls++
+		}
+		s.T.Turns = append(s.T.Turns, trace.Turn{FirstCall: len(s.T.Calls)})
+		usage(s, "gpt-4o")
+		list = append(list, &s.T)
+	}
+	for _, f := range found(list, findings.Options{Least: 1}) {
+		if f.Code != findings.NoCache {
+			t.Errorf("%+v", f)
+		}
+	}
+}

@@ -32,6 +32,7 @@ type Facts struct {
 	TurnsText int // turns with recorded text, thought or call arguments
 	Answering int // turns without calls
 	Usage     trace.Usage
+	Continued int // responses that only went on with a program of the turn before
 
 	tools  map[trace.Name]*ToolSummary
 	models map[string]*ModelSummary
@@ -50,6 +51,7 @@ type ToolSummary struct {
 	ArgsMissing   int    `json:"without_arguments"`
 	WithoutResult int    `json:"without_result"`
 	Defined       bool   `json:"defined"` // a definition was recorded
+	Deferred      bool   `json:"-"`       // the model reads it once a search has found it
 }
 
 // ModelSummary is what the traces say about one model. Tokens are those of the
@@ -82,7 +84,8 @@ func (c *Facts) Add(t *trace.Trajectory) {
 		c.WithTools++
 	}
 	for i := range t.Tools {
-		c.tool(t.Tools[i].Name).Defined = true
+		tool := c.tool(t.Tools[i].Name)
+		tool.Defined, tool.Deferred = true, tool.Deferred || t.Tools[i].Deferred
 	}
 	c.addCalls(t)
 	c.addTurns(t)
@@ -140,6 +143,7 @@ func (c *Facts) addCalls(t *trace.Trajectory) {
 func (c *Facts) addTurns(t *trace.Trajectory) {
 	for i := range t.Turns {
 		turn := &t.Turns[i]
+		c.Continued += turn.Continued
 		name := cmp.Or(turn.Model, t.Model)
 		model := c.models[name]
 		if model == nil {
@@ -152,7 +156,7 @@ func (c *Facts) addTurns(t *trace.Trajectory) {
 		} else {
 			c.Answering++
 		}
-		if turn.NumCalls > 1 {
+		if t.IsParallel(i) {
 			c.Parallel++
 		}
 		if turn.Usage.Known {
@@ -249,6 +253,18 @@ func (c *Facts) Tools() []ToolSummary {
 		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(b.OtherCalls, a.OtherCalls), cmp.Compare(a.Name, b.Name))
 	})
 	return out
+}
+
+// Deferred returns how many tools have a definition that the model reads once a search has
+// found it.
+func (c *Facts) Deferred() int {
+	n := 0
+	for _, tool := range c.tools {
+		if tool.Deferred {
+			n++
+		}
+	}
+	return n
 }
 
 // Models returns the models by turns, most first, ties by name.

@@ -66,7 +66,7 @@ func drawTrajectory(t *rapid.T) *trace.Trajectory {
 	for i := range rapid.IntRange(0, 2).Draw(t, "tools") {
 		tr.Tools = append(tr.Tools, trace.ToolDef{
 			Name: trace.Intern(fmt.Sprint("tool", i)), Description: simple(drawRaw(t, "description", true)), Input: simple(drawRaw(t, "input", true)),
-			Output: simple(drawRaw(t, "output", true)), Annotations: simple(drawRaw(t, "annotations", true)),
+			Output: simple(drawRaw(t, "output", true)), Annotations: simple(drawRaw(t, "annotations", true)), Deferred: rapid.Bool().Draw(t, "deferred"),
 		})
 	}
 	ids := []string{"", "1", "1", "2", "call_0", "call_1"}

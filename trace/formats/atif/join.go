@@ -53,7 +53,7 @@ func (d *atifDecoder) addTurn() {
 	if !outside {
 		turn := b.Turn()
 		turn.Text, turn.Thought, turn.Usage = s.message, s.thought, s.usage
-		turn.Start, turn.End = s.time, s.end
+		turn.Start, turn.End, turn.Continued = s.time, s.end, s.continued
 		if s.timeIsEnd {
 			turn.Start, turn.End = time.Time{}, s.time
 		}

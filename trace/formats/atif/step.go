@@ -26,6 +26,7 @@ type atifStep struct {
 	timeIsEnd   bool       // the timestamp is the end, there is no start
 	placeholder bool       // the step stands for none
 	turnUnknown bool       // the calls of the step belong to no recorded turn
+	continued   int        // see trace.Turn
 	turn, call  int64      // of a message that came elsewhere; -1 if it came here
 	form, think trace.Form // of message and reasoning_content, where not those of ATIF
 }
@@ -146,6 +147,10 @@ func (d *atifDecoder) ownStep(key string, c *jsonscan.Cursor) {
 	case "call":
 		if n, ok := c.Int(); ok {
 			s.call = n
+		}
+	case "continued":
+		if n, ok := c.Int(); ok {
+			s.continued = int(min(max(n, 0), 1<<20))
 		}
 	case "message":
 		s.form = readForm(c)

@@ -216,6 +216,9 @@ func (w *atifWriter) tool(tool *trace.ToolDef) {
 	w.close('}')
 	w.own = appendMember(w.own, "output", tool.Output)
 	w.own = appendMember(w.own, "annotations", tool.Annotations)
+	if tool.Deferred {
+		w.ownTrue("deferred")
+	}
 	w.extra()
 	w.close('}')
 }

@@ -99,6 +99,9 @@ func (w *atifWriter) turn(turn *trace.Turn) {
 	} else {
 		w.ownTime("end", turn.End)
 	}
+	if turn.Continued > 0 {
+		w.ownInt("continued", turn.Continued)
+	}
 	w.openStep("agent", at)
 	w.textIfAny("model_name", turn.Model)
 	w.content("message", turn.Text, true)

@@ -9,6 +9,7 @@ package build
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -327,8 +328,56 @@ func (b *Builder) Finish() *trace.Trajectory {
 			u.Contradicted = false
 		}
 	}
+	foldContinued(b.Trajectory)
 	markAfterUser(b.Trajectory)
 	return b.Trajectory
+}
+
+// foldContinued makes each response that only goes on with a program part of the turn that
+// began it.
+func foldContinued(t *trace.Trajectory) {
+	if !slices.ContainsFunc(t.Calls, func(c trace.Call) bool { return c.Origin == trace.OriginCode }) {
+		return
+	}
+	said := map[int]bool{} // turns before which somebody spoke
+	for i := range t.Messages {
+		said[t.Messages[i].Turn] = true
+	}
+	kept, at := t.Turns[:0], make([]int, len(t.Turns)+1)
+	for i := range t.Turns {
+		if turn := t.Turns[i]; i == 0 || said[i] || !continues(t, &kept[len(kept)-1], &turn) {
+			kept = append(kept, turn)
+		} else {
+			last := &kept[len(kept)-1]
+			last.NumCalls += turn.NumCalls
+			last.Continued += 1 + turn.Continued
+			last.Usage.Add(turn.Usage)
+		}
+		at[i] = len(kept) - 1
+	}
+	at[len(t.Turns)] = len(kept)
+	if len(kept) == len(t.Turns) {
+		return
+	}
+	for i := range t.Calls {
+		if c := &t.Calls[i]; c.Turn >= 0 {
+			c.Turn = at[c.Turn]
+		}
+	}
+	for i := range t.Messages {
+		t.Messages[i].Turn = at[min(t.Messages[i].Turn, len(t.Turns))]
+	}
+	t.Turns = kept
+}
+
+// continues reports whether a response says nothing and calls only what a program calls, so
+// that it goes on with one that the turn before it began.
+func continues(t *trace.Trajectory, before, turn *trace.Turn) bool {
+	first, end := turn.FirstCall, turn.FirstCall+turn.NumCalls
+	if before.NumCalls == 0 || before.FirstCall+before.NumCalls != first || !turn.Text.IsEmpty() || !turn.Thought.IsZero() {
+		return false
+	}
+	return end > first && !slices.ContainsFunc(t.Calls[first-1:end], func(c trace.Call) bool { return c.Origin != trace.OriginCode })
 }
 
 // markAfterUser sets AfterUser of the calls by where the messages stand.

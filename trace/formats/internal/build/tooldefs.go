@@ -128,6 +128,8 @@ func (d *definition) read(object []byte) {
 			d.tool.Output = schema(&c)
 		case "annotations":
 			d.tool.Annotations = ReadRaw(&c)
+		case "defer_loading", "deferLoading":
+			d.tool.Deferred, _ = c.Bool()
 		case "extra":
 			EachOwn(&c, func(key string) {
 				switch key {
@@ -135,6 +137,8 @@ func (d *definition) read(object []byte) {
 					d.tool.Output = ReadRaw(&c)
 				case "annotations":
 					d.tool.Annotations = ReadRaw(&c)
+				case "deferred":
+					d.tool.Deferred, _ = c.Bool()
 				}
 			})
 		}

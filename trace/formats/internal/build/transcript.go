@@ -80,6 +80,7 @@ type Transcript struct {
 	Tip     ItemHash
 	N       int
 	inTurn  bool // the last item was the model's
+	answers bool // the items are those of one response
 	model   bool
 	own     map[int]bool    // turns that a record of their own tells about
 	system  map[string]bool // what the system said
@@ -195,11 +196,12 @@ func (s *Transcripts) answer(t *Transcript, items []Item, answered bool, r Respo
 	}
 	turn := len(t.Builder.Trajectory.Turns)
 	t.Builder.Turn()
-	t.inTurn, t.model = true, true
+	t.inTurn, t.model, t.answers = true, true, true
 	for i := range items {
 		items[i].Opens = false
 	}
 	s.Extend(t, items)
+	t.answers = false
 	t.tell(turn, r)
 	s.known[t.Tip] = place{t, t.N, len(t.Builder.Trajectory.Turns), true}
 	return t.Tip
@@ -252,7 +254,7 @@ func (t *Transcript) say(it *Item) {
 		}
 		return
 	case ItemResult:
-		t.inTurn = false
+		t.inTurn = t.answers                      // what a program came to is in the response that goes on with it
 		if id := string(it.ID); t.Spans[id] > 0 { // a span has told it already
 			t.Spans[id]--
 		} else {

@@ -145,7 +145,7 @@ func (d *Responses) Append(items []build.Item, m *responsesItem, answer bool) []
 		}
 		return append(items, known...)
 	case kind == "mcp_list_tools", kind == "mcp_approval_request", kind == "mcp_approval_response",
-		kind == "compaction", kind == "program", kind == "program_output", kind == "additional_tools":
+		kind == "compaction", kind == "additional_tools":
 		// No calls: what the interface notes about itself.
 	case kind == "mcp_call":
 		items = append(items, d.serverCall(m))
@@ -153,7 +153,7 @@ func (d *Responses) Append(items []build.Item, m *responsesItem, answer bool) []
 		if it := m.result(); !(answer || len(it.ID) == 0) || !answeredInside(items, &it, m.kind) {
 			items = append(items, it)
 		}
-	case bytes.HasSuffix(m.kind, []byte("_call")):
+	case bytes.HasSuffix(m.kind, []byte("_call")), kind == "program":
 		items = append(items, d.call(m))
 	default:
 		d.Builder.Unread(build.CodeMessageShape, "item", m.kind)
@@ -228,6 +228,7 @@ func (d *Responses) call(m *responsesItem) build.Item {
 		return it
 	}
 	it.Tool = bytes.TrimSuffix(m.kind, []byte("_call"))
+	it.Free = string(m.kind) == "program"
 	if len(m.callID) > 0 { // answered by an item of its own
 		return it
 	}

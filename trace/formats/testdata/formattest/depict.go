@@ -38,12 +38,12 @@ func Depict(t *trace.Trajectory) string {
 	field("start", Clock(t.Start))
 	field("end", Clock(t.End))
 	for _, tool := range t.Tools {
-		line("tool %s%s%s%s%s", tool.Name.Value(), said(" description", tool.Description), said(" input", tool.Input),
-			said(" output", tool.Output), said(" annotations", tool.Annotations))
+		line("tool %s%s%s%s%s%s", tool.Name.Value(), said(" description", tool.Description), said(" input", tool.Input),
+			said(" output", tool.Output), said(" annotations", tool.Annotations), some(" deferred", tool.Deferred))
 	}
 	for i := range t.Turns {
 		turn := &t.Turns[i]
-		line("turn %d calls %d+%d%s%s%s%s%s%s", i, turn.FirstCall, turn.NumCalls, some(" model", turn.Model), describeUsage(turn.Usage),
+		line("turn %d calls %d+%d%s%s%s%s%s%s%s", i, turn.FirstCall, turn.NumCalls, some(" continued", turn.Continued), some(" model", turn.Model), describeUsage(turn.Usage),
 			some(" start", Clock(turn.Start)), some(" end", Clock(turn.End)), said(" text", turn.Text), said(" thought", turn.Thought))
 	}
 	for _, m := range t.Messages {
@@ -114,7 +114,7 @@ func said(name string, r trace.Raw) string {
 
 func some(name string, value any) string {
 	switch s := fmt.Sprint(value); s {
-	case "", "unknown", "model", "false", "[]":
+	case "", "0", "unknown", "model", "false", "[]":
 		return ""
 	default:
 		return name + " " + s
