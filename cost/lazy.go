@@ -28,6 +28,7 @@ type LazyOptions struct {
 	Placement Placement
 	Batch     int     // tools that one registration may hold: those needed soonest; 0 and 1 are one
 	Describe  bool    // the descriptions of all tools stand beside their names
+	Search    int     // no names are in front: a search, as large as a registration, finds so many tools, the one needed and those behind it in the list
 	Share     float64 // of the tools offered that get registered at least, used or not, evenly over the turns; 0: what is used
 }
 
@@ -88,7 +89,10 @@ func (a *Account) Lazy(tools *Toolset, use LazyUse, o LazyOptions) LazyTotals {
 // newLazyRun returns a run before its first turn.
 func newLazyRun(a *Account, tools *Toolset, use LazyUse, o LazyOptions) *lazyRun {
 	l := &lazyRun{account: a, tools: tools, options: o, state: make([]toolState, len(tools.Tools))}
-	l.front = float64(tools.Register) + tools.Names + max(tools.Count-1, 0)*tools.Separator
+	l.front = float64(tools.Register)
+	if o.Search == 0 {
+		l.front += tools.Names + max(tools.Count-1, 0)*tools.Separator
+	}
 	if o.Describe {
 		l.front += tools.Descriptions
 	}
@@ -171,6 +175,7 @@ func (l *lazyRun) needed(i int, use LazyUse) []int32 {
 			missing = true
 			out = append(out, tool)
 			l.register(tool)
+			out = l.neighbours(out, tool)
 		}
 		l.state[tool] = called
 	}
@@ -189,6 +194,18 @@ func (l *lazyRun) needed(i int, use LazyUse) []int32 {
 	return out
 }
 
+// neighbours registers what a search finds besides the tool that is needed, and appends it.
+func (l *lazyRun) neighbours(out []int32, tool int32) []int32 {
+	n := len(l.state)
+	for i := 1; i < n && len(out)%max(l.options.Search, 1) != 0; i++ {
+		if other := (int(tool) + i) % n; l.state[other] == unregistered {
+			out = append(out, int32(other))
+			l.register(int32(other))
+		}
+	}
+	return out
+}
+
 // turn adds the registrations before turn i, and the turn.
 func (l *lazyRun) turn(i int, needed []int32) {
 	t := &l.account.Turns[i]
@@ -198,9 +215,12 @@ func (l *lazyRun) turn(i int, needed []int32) {
 	if t.Cached > 0 {
 		known = max(float64(t.Cached)-float64(definitions), 0) + l.front + l.extra
 	}
-	for batch := range slices.Chunk(needed, max(l.options.Batch, 1)) {
-		output := float64(l.tools.Call)
-		for _, tool := range batch {
+	for batch := range slices.Chunk(needed, max(l.options.Batch, l.options.Search, 1)) {
+		output, named := float64(l.tools.Call), batch
+		if l.options.Search > 0 {
+			named = batch[:1] // who searches knows what is wanted, and not what else is found
+		}
+		for _, tool := range named {
 			output += float64(l.tools.Tools[tool].Name)
 		}
 		l.out.Registrations++

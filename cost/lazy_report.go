@@ -52,7 +52,7 @@ type LazyLevel struct {
 // LazyLine is one variant of registration at one level. Shares are of what is
 // saved, with the 95 % interval of a bootstrap over tasks; negative: it costs more.
 type LazyLine struct {
-	Variant        string        `json:"variant"` // single-list, single-result, batch-result, described-result, or share-result
+	Variant        string        `json:"variant"` // single-list, single-result, batch-result, described-result, share-result, or tool-search
 	Doc            string        `json:"doc"`     // the same in words
 	LLMCalls       int           `json:"llm_calls"`
 	LLMCallsSaved  int           `json:"llm_calls_saved"` // negative: registrations are calls

@@ -79,6 +79,13 @@ func TestLazy(t *testing.T) {
 			cost.LazyTotals{Totals: cost.Totals{Turns: 3, Input: 36 + 127 + 167, Output: 24}, Registrations: 1, Registered: 2},
 		},
 		{
+			// No names in front: the search reads 10 + 20 and says 4 + 2; with what it finds 10 +
+			// 80 + 8 are before both contexts.
+			"a search", lazyAccount("plain", plain...), both,
+			cost.LazyOptions{Placement: cost.PlacementResult, Search: 5},
+			cost.LazyTotals{Totals: cost.Totals{Turns: 3, Input: 30 + 118 + 158, Output: 21}, Registrations: 1, Registered: 2},
+		},
+		{
 			// 25 more in front of all three turns.
 			"with descriptions", lazyAccount("plain", plain...), first,
 			cost.LazyOptions{Describe: true},
