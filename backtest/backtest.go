@@ -98,7 +98,8 @@ type Outcome struct {
 	// Wrong is how many calls would have been made without the model that were not.
 	Wrong int
 
-	Reading Reading // what was read ahead, summed up
+	Reading  Reading   // what was read ahead, summed up
+	Programs *Programs // what programs did; nil for other techniques
 
 	// Means over the splits.
 	MetaTools        float64

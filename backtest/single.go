@@ -14,13 +14,13 @@ func (r *Result) Batch() *Outcome {
 // Best returns the technique to recommend, nil if none saves anything: with
 // SelectNet the one that saves most money, or tokens where nothing has a price, and
 // else the one that saves most calling turns, wrong calls taken off. Each stands in
-// for the other where it finds none. What is not replayed and combinations are none
-// to recommend.
+// for the other where it finds none. What is not replayed, combinations and
+// programs are none to recommend.
 func (r *Result) Best(by Selection) *Outcome {
 	var turns, worth *Outcome
 	for i := range r.Techniques {
 		o := &r.Techniques[i]
-		if o.Name == awoPaper.Name || o.Name == all.Name {
+		if o.Name == awoPaper.Name || o.Name == all.Name || o.Programs != nil {
 			continue
 		}
 		if saved := o.CallingTurnsSaved - o.Wrong; saved > 0 && (turns == nil || saved > turns.CallingTurnsSaved-turns.Wrong) {

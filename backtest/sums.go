@@ -24,6 +24,7 @@ type totals struct {
 	rules         int
 	reading       Reading
 	tokens        int64
+	programs      *Programs // nil for none
 }
 
 func (t *totals) learn(l Learnt) {
@@ -49,6 +50,18 @@ func (t *totals) count(f *Finding, one *taskSums) {
 	t.wrong += f.Wrong
 	t.attribute(f.Attributed)
 	t.read(f.Reading)
+	t.program(f.Programs)
+}
+
+// program adds what programs did.
+func (t *totals) program(p *Programs) {
+	if p == nil {
+		return
+	}
+	if t.programs == nil {
+		t.programs = &Programs{}
+	}
+	t.programs.add(p)
 }
 
 // add adds those of another agent, but for what was learnt in splits.
@@ -63,6 +76,7 @@ func (t *totals) add(o *totals) {
 	t.blind = t.blind || o.blind
 	t.attribute(o.attributed)
 	t.read(&o.reading)
+	t.program(o.programs)
 	for _, note := range o.learnt.Notes {
 		if !slices.Contains(t.learnt.Notes, note) {
 			t.learnt.Notes = append(slices.Clip(t.learnt.Notes), note)
@@ -253,7 +267,7 @@ func (r *run) outcome(i int, technique Technique, f *intervals) Outcome {
 		a := &r.all[i]
 		out.Places, out.Exact, out.Known, out.Wrong, out.Notes = a.places, a.exact, a.known, a.wrong, slices.Clone(a.learnt.Notes)
 		out.StepsBefore, out.StepsAfter = ratio(a.before, sum.used), ratio(a.after, sum.used)
-		out.Reading = a.reading
+		out.Reading, out.Programs = a.reading, a.programs
 		out.NotComparable = a.notComparable
 		if a.blind {
 			out.Blind = r.blind(i, &sum.blind, f)

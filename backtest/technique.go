@@ -29,7 +29,7 @@ type Technique struct {
 }
 
 // Techniques are all techniques, in the order in which they are reported.
-var Techniques = slices.Concat([]Technique{none, batch, awoPaper, awo, patterns, register, inertial}, prefetchTechniques, []Technique{all})
+var Techniques = slices.Concat([]Technique{none, batch, awoPaper, awo, patterns, register, inertial}, prefetchTechniques, []Technique{all}, codeTechniques)
 
 // Trained is a technique that has learnt.
 type Trained interface {
@@ -71,6 +71,7 @@ type Part struct {
 	habits   *habits
 	survey   *learn.Survey
 	judged   *effects.Known
+	code     *learntCode
 }
 
 // Case is a test trajectory.
@@ -115,6 +116,9 @@ type Finding struct {
 
 	shares []share // of a combination: what its parts do
 	vain   []vain  // what meta-tools read in vain
+
+	Programs *Programs // of techniques that write programs; else nil
+	written  []program
 
 	handBacks int // uses of meta-tools that end early: the model has to see what came of it
 }

@@ -34,3 +34,17 @@ func (a *Account) Reading(tokens int64, first, last int, removed []int) Totals {
 	}
 	return sum
 }
+
+// Writing returns what tokens cost that a turn says beyond what was recorded, and that the
+// turns behind it read, but for those that are removed.
+func (a *Account) Writing(tokens int64, turn int, removed []int) Totals {
+	if turn < 0 || turn >= len(a.Turns) {
+		return Totals{}
+	}
+	sum := Totals{Output: tokens}
+	if p := a.Price(turn); p != nil {
+		sum.USD = p.USD(0, 0, 0, tokens)
+	}
+	sum.Add(a.Reading(tokens, turn+1, len(a.Turns)-1, removed))
+	return sum
+}

@@ -37,7 +37,7 @@ type Figures struct {
 
 // Row is what a way saves on tasks held out, summed up over them.
 type Row struct {
-	Way   string        `json:"way"` // a kind, recommended: what the whole procedure comes to, or confirmed: the way that is recommended with reads that rules or definitions confirm
+	Way   string        `json:"way"` // a kind, parallel-calls, programs-lower or programs-upper for information, recommended: what the whole procedure comes to, or confirmed: the way that is recommended with reads that rules or definitions confirm
 	P     float64       `json:"p"`
 	T     int           `json:"T"`
 	USD   stat.Estimate `json:"usd"`
@@ -112,11 +112,35 @@ func Of(r *backtest.Result, isFixed bool) *Result {
 			out.Rows = append(out.Rows, out.row(string(kind), w))
 		}
 	}
+	for i := range r.Techniques {
+		if name := informing[r.Techniques[i].Name]; name != "" {
+			out.Rows = append(out.Rows, out.informs(name, &r.Techniques[i]))
+		}
+	}
 	out.Rows = append(out.Rows, out.row("recommended", &v.Recommended))
 	if v.Confirmed.Kind != "" {
 		out.Rows = append(out.Rows, out.row("confirmed", &v.Confirmed))
 	}
 	return out
+}
+
+// informing are the techniques that have a row for information, with its name: they compile
+// nothing, and are never recommended.
+var informing = map[string]string{"batch": "parallel-calls", "code": "programs-lower", "code-upper": "programs-upper"}
+
+// informs returns the row of a technique.
+func (r *Result) informs(name string, o *backtest.Outcome) Row {
+	estimate := func(measure int, saved float64, metric string) stat.Estimate {
+		if why := r.lacks(measure); why != "" {
+			return stat.Estimate{Figure: stat.Unknown(why), Interval: stat.NoInterval(why)}
+		}
+		return stat.Estimate{Figure: stat.Known(saved), Interval: o.Intervals[metric]}
+	}
+	return Row{
+		Way: name, USD: estimate(backtest.SavedUSD, o.USDSaved, "cost_saved_usd"), Token: estimate(backtest.SavedTokens, float64(o.TokensSaved), "tokens_saved"),
+		Turns: estimate(backtest.SavedTurns, float64(o.CallingTurnsSaved), "calling_turns_saved"), Calls: estimate(backtest.SavedCalls, float64(o.LLMCallsSaved), "llm_calls_saved"),
+		Time: estimate(backtest.SavedSeconds, o.SecondsSaved, "model_seconds_saved"),
+	}
 }
 
 // best returns the way that stands for its kind: that which is recommended, or the one that
@@ -294,7 +318,7 @@ func (r *Result) Table() *report.Table {
 		{Key: "model_calls", Title: "model calls", Digits: report.Whole, Rank: 3},
 		{Key: "model_seconds", Title: "model seconds", Digits: report.Whole, Hide: !time, Rank: 3},
 	})
-	table.NoteIf(len(r.Rows) > 0, "Of %s; negative is more than before. Each way was compiled from and tested on five deals of folds. The row recommended is what choosing comes to on tasks that the choice did not see.", r.whole())
+	table.NoteIf(len(r.Rows) > 0, "Of %s; negative is more than before. Each way was compiled from and tested on five deals of folds. The row recommended is what choosing comes to on tasks that the choice did not see. Parallel calls and programs are for information: they compile nothing.", r.whole())
 	table.NoteIf(r.Assumed > 0, "It rests on %s that by the name alone is taken to only read; the row confirmed is without. `awo rules suggest --effects` drafts rules that say so.", cli.CountOf(r.Assumed, "tool"))
 	table.NoteIf(r.Caching == "fixed", "Prompt caching is off or broken (see the findings): what a way saves is counted as if that were fixed first; --caching recorded undoes it.")
 	return table.IfAny()

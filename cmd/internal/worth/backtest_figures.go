@@ -17,6 +17,8 @@ import (
 type Backtest struct {
 	BacktestFigures
 	Techniques   []Technique
+	Programs     []programRow
+	Limits       []limitRow
 	Interactions []interaction
 	Agents       []recommend.Agent // of which all is the sum; empty where there is one
 
@@ -49,6 +51,8 @@ type Technique struct {
 	LLMCallsSaved     int         `json:"llm_calls_saved"`
 	CallingTurns      int         `json:"calling_turns"` // recorded
 	CallingTurnsSaved int         `json:"calling_turns_saved"`
+	Lower             *int        `json:"calling_turns_saved_lower"` // the bracket of programs; null for other techniques
+	Upper             *int        `json:"calling_turns_saved_upper"`
 	Share             stat.Figure `json:"calling_turns_saved_share"`
 	Utilisation       stat.Figure `json:"utilisation"`
 	Tokens            stat.Figure `json:"tokens"` // recorded, or estimated
@@ -125,6 +129,7 @@ func (f *BacktestFindings) Backtest(in *cli.Intake) Backtest {
 		Techniques:      cli.Map(r.Techniques, f.technique), Interactions: cli.Map(r.Interactions, f.interaction),
 		Agents: recommend.AgentsOf(r, f.options.IsFixed), Recommended: recommend.Of(r, f.options.IsFixed),
 	}
+	f.programs(&out)
 	if out.Recommended != nil {
 		out.Recommendation = &out.Recommended.Figures
 	}
@@ -172,6 +177,7 @@ func (f *BacktestFindings) technique(o *backtest.Outcome) Technique {
 	switch {
 	case o.Name == "inertia" && o.CallingTurnsSaved > 0:
 		t.Notes = append(t.Notes, "an upper bound: what an agent does after a wrong call may differ from what was recorded, and what comes before a right one may too")
+	case o.Programs != nil:
 	case strings.HasPrefix(o.Name, "prefetch") && o.CallingTurnsSaved > 0:
 		t.Notes = append(t.Notes, "needs no choice of the agent and no definition; an upper bound all the same: what an agent does that is told more may differ from what was recorded")
 	case o.Name == "all" && o.CallingTurnsSaved > 0:

@@ -36,7 +36,7 @@ func (f *BacktestFindings) Sections(d *report.Document, out Backtest) {
 	d.Section("What would be saved", turnsTable(out))
 	d.Details()
 	d.Add(f.splitWords())
-	for _, t := range []*report.Table{moneyTable(out), timeTable(out), blindTable(out), readsTable(out)} {
+	for _, t := range append([]*report.Table{moneyTable(out), timeTable(out), blindTable(out), readsTable(out)}, programTables(out)...) {
 		if t != nil {
 			d.Add(t.View())
 		}
