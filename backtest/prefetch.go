@@ -12,6 +12,7 @@ import (
 	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/predict/effects"
 	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/prefetch/stored"
@@ -206,4 +207,21 @@ func turnsRead(runs []*corpus.Run, r *reader, o ChooseOptions) [][]span {
 		read = append(read, list)
 	}
 	return read
+}
+
+// effects returns what the training part says about what tools do, collected once.
+func (p *Part) effects() *effects.Known {
+	if p.judged == nil {
+		p.judged = effects.New(p.Options.Rules, true)
+		for _, r := range p.Runs {
+			p.judged.Add(r.Trajectory)
+		}
+	}
+	return p.judged
+}
+
+// readsOnly reports whether a tool is known to only read.
+func (p *Part) readsOnly(tool trace.Name) bool {
+	reads, _ := p.effects().Reads(tool, p.Options.Compile.DeclaredReads)
+	return reads
 }

@@ -145,7 +145,7 @@ func NewLazyStudy(m *Meter, o LazyStudyOptions) *LazyStudy {
 		{name: "batch-result", doc: fmt.Sprintf("up to %d at a time, as a result", o.Batch), options: LazyOptions{Placement: PlacementResult, Batch: o.Batch}},
 		{name: "described-result", doc: "one at a time, descriptions shown", options: LazyOptions{Placement: PlacementResult, Describe: true}},
 		{name: "share-result", doc: fmt.Sprintf("one at a time, at least %.0f %% of all", 100*o.Share), options: LazyOptions{Placement: PlacementResult, Share: o.Share}},
-		{name: "tool-search", doc: fmt.Sprintf("a search finds %d, as a result; no names shown", o.Batch), options: LazyOptions{Placement: PlacementResult, Search: o.Batch}},
+		{name: "tool-search", doc: fmt.Sprintf("a search finds up to %d, as a result", o.Batch), options: LazyOptions{Placement: PlacementResult, Search: o.Batch}},
 	}
 	return s
 }

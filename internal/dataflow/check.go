@@ -280,7 +280,7 @@ func visit(p jsonpath.Path, v trace.Value, positions []int, do func(node trace.V
 		do(v, positions)
 		return
 	}
-	if v.Kind == trace.String || p[0].Kind == jsonpath.Each && v.Kind == trace.Object && !isMap(&v) {
+	if v.Kind == trace.String || p[0].Kind == jsonpath.Each && v.Kind == trace.Object && !IsMap(&v) {
 		return
 	}
 	nodes := p[0].AppendSelected(nil, &v)

@@ -286,7 +286,7 @@ func (c *collection) readArgument(v *trace.Value, at int32, model bool) uint64 {
 		c.args[self].whole = true
 	case v.Kind == trace.Object && len(v.Members) > 0:
 		h = jsonvalue.HashObject(len(v.Members))
-		asMap := isMap(v)
+		asMap := IsMap(v)
 		for i := range v.Members {
 			var inner uint64
 			if asMap {

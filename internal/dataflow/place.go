@@ -113,12 +113,12 @@ func (p *places) elements(at int32) int32 {
 	return next
 }
 
-// isMap reports whether an object is a map from data to values rather than a
+// IsMap reports whether an object is a map from data to values rather than a
 // record with named members: all of its names look like data (ids, addresses,
 // dates: at least three digits, or a character that names do not have), or
 // there are more than 256. The members of a map are one place, like the elements
 // of a list.
-func isMap(v *trace.Value) bool {
+func IsMap(v *trace.Value) bool {
 	if len(v.Members) > bounds.Record {
 		return true
 	}

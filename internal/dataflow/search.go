@@ -180,7 +180,7 @@ func (c *collection) walk(v *trace.Value, at int32) uint64 {
 
 func (c *collection) walkObject(v *trace.Value, at int32) uint64 {
 	h := jsonvalue.HashObject(len(v.Members))
-	asMap := isMap(v)
+	asMap := IsMap(v)
 	for i := range v.Members {
 		m := &v.Members[i]
 		var nameHash, inner uint64

@@ -109,6 +109,7 @@ var Emitters = []Emitter{
 	Python,
 	TypeScript,
 	Skill,
+	Readme,
 	Prefetch,
 	PrefetchPython,
 	PrefetchTypeScript,

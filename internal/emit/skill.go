@@ -53,7 +53,8 @@ const skillIntroduction = `# Meta-tools
 Each meta-tool below stands for calls that are often made one after the other. One
 call of a meta-tool makes them all and passes results on, without a turn between
 them. Use one when its description fits and all of its required inputs are known;
-otherwise make the single calls.
+otherwise make the single calls. In programs that you write (code mode), import them:
+README.md says how.
 
 ## How to call them
 
@@ -162,3 +163,26 @@ func cell(text string) string {
 func inert(line string) string {
 	return strings.NewReplacer("{", `\{`, "}", `\}`).Replace(report.EscapeMarkdown(line))
 }
+
+// Readme emits ten lines about giving the modules to agents that write programs.
+var Readme = Emitter{
+	Name:  "README.md",
+	Doc:   "how to give the modules to agents that write programs (code mode)",
+	Needs: MetaTool,
+	Emit: func(in Results) ([]File, error) {
+		t := in.Tools[0]
+		return []File{{Name: "README.md", Data: fmt.Appendf(nil, readme, example(t, "None"), example(t, "null"))}}, nil
+	},
+}
+
+const readme = `# Meta-tools in programs
+
+For agents that write programs (code mode): a meta-tool is a function there. SKILL.md says which one to use when.
+
+- **Anthropic, programmatic tool calling**: upload metatools.py with the Files API, give it to the container (` + "`container_upload`" + `), and
+  list the code execution tool in ` + "`allowed_callers`" + ` of all tools that the meta-tools call. Programs then run
+  ` + "`import metatools; outcome = await metatools.run_async(%s, lambda name, args: globals()[name](**args))`" + `
+- **Cloudflare, code mode**: add each meta-tool to the tools of ` + "`createCodeTool`" + `, with its schema from metatools.mcp.json and
+  ` + "`execute: (inputs) => run(NAME, inputs, callTool)`" + ` of metatools.ts. Programs then call ` + "`codemode.NAME(inputs)`" + `; here the first is
+  ` + "`run(%s, callTool)`" + `. Print ` + "`outcome.text()`, or `text(outcome)`" + `: a model sees what its program prints.
+`

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/awo-dev/awo/internal/failure"
 	"github.com/awo-dev/awo/internal/report"
@@ -23,6 +24,8 @@ func (f *Finder) advice(out *Finding, s *sums) string {
 		return failureAdvice(out, s)
 	case Batch:
 		return f.batchAdvice(out, s)
+	case Fields:
+		return unreadAdvice(out)
 	case NoCache:
 		return fmt.Sprintf("No prompt caching: %s read again, at the full price, what the turn before had sent. Keep tools and system prompt unchanged at the beginning of every request, and set cache breakpoints where the provider needs them (Anthropic: cache_control).%s", counted(out.Count, "turn"), differs(out))
 	case BrokenCache:
@@ -73,6 +76,18 @@ func (f *Finder) loopAdvice(out *Finding, s *sums) string {
 		return said + "." + loops
 	}
 	return said + ". Cache the result, or tell the model that it stays valid."
+}
+
+// fieldsNamed is how many fields a sentence names.
+const fieldsNamed = 5
+
+func unreadAdvice(out *Finding) string {
+	u := out.Unread
+	named := strings.Join(u.Fields[:min(fieldsNamed, len(u.Fields))], ", ")
+	if more := len(u.Fields) - fieldsNamed; more > 0 {
+		named += fmt.Sprintf(" and %s", counted(more, "other field"))
+	}
+	return fmt.Sprintf("%s of what %s returns is in fields of which no value occurs later: %s. Return the other fields alone, or these on request. On tasks held out %s of %s had a value of them that occurs later; a value may be read without being repeated, so ask who owns the tool.", rate(out), out.Tool, named, plain(u.Read), counted(u.Results, "result"))
 }
 
 func plain(n int) string { return report.Grouped(n) }

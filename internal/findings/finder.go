@@ -38,6 +38,7 @@ type Finder struct {
 	beyond       int // calls of tools beyond MaxTools
 	caches       caches
 	shared       map[string]*overlap // turns that several kinds would do without, by these
+	results      map[trace.Name]*resultSums
 }
 
 type toolSums struct {
@@ -53,6 +54,8 @@ type sums struct {
 	words                 map[string]int
 	by                    map[trace.Name]int
 	examples              []example
+	unread                *Unread // of Fields
+	results               int     // likewise: those of the tool
 	charge
 }
 
@@ -108,7 +111,7 @@ func (c *charge) add(o charge) {
 // NewFinder returns an empty Finder.
 func NewFinder(o Options) *Finder {
 	o.Least = cmp.Or(o.Least, 3)
-	return &Finder{options: o, tools: map[trace.Name]*toolSums{}, kinds: map[hitKey]*sums{}, shared: map[string]*overlap{}}
+	return &Finder{options: o, tools: map[trace.Name]*toolSums{}, kinds: map[hitKey]*sums{}, shared: map[string]*overlap{}, results: map[trace.Name]*resultSums{}}
 }
 
 // Add adds what was seen in t, with its account: nil if nothing is known of its tokens.
@@ -160,6 +163,7 @@ func (f *Finder) Add(t *trace.Trajectory, seen *Seen, account *cost.Account) {
 		}
 	}
 	f.batched.Add(batched, seen.called)
+	f.addFields(t, seen.fields, account)
 	for _, c := range seen.tools {
 		if tool := f.tool(c.tool); tool != nil {
 			tool.loop.Add(counts[hitKey{Loop, c.tool}], c.calls)
@@ -282,6 +286,7 @@ type Finding struct {
 
 	Recovered int       `json:"recovered,omitempty"`  // retries that did not fail again
 	Differs   int       `json:"differs_at,omitempty"` // the character at which system prompts first differ, from 1
+	Unread    *Unread   `json:"unread,omitempty"`     // fields of results that nobody reads
 	Examples  []Example `json:"examples"`             // trajectories in which it happened most often
 
 	// Statuses are the codes of HTTP that calls returned, the most frequent first.
@@ -315,6 +320,7 @@ func (w worth) compare(o worth) int {
 // a price at the mean price of the others, where no price is known by tokens, then turns,
 // then how often.
 func (f *Finder) Findings() []Finding {
+	f.findUnread()
 	totals := map[hitKey]*charge{} // with all turns, shared ones too
 	var priced charge
 	for key, s := range f.kinds {
@@ -408,7 +414,9 @@ func (f *Finder) finding(key hitKey, s *sums, c *charge) Finding {
 	if c.priced > 0 {
 		out.USD = stat.Known(c.money)
 	}
-	if share := f.share(key); share != nil {
+	if key.code == Fields {
+		out.Unread, out.Of, out.Rate, out.Interval = s.unread, s.results, s.unread.Share, stat.NoInterval("fields differ in size: read_held_out of results_held_out says how sure it is")
+	} else if share := f.share(key); share != nil {
 		_, out.Of = share.Counts()
 		out.Rate, out.Interval = share.Share(), share.Interval()
 	} else {

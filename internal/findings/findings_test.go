@@ -2,6 +2,7 @@ package findings_test
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math"
 	"strings"
 	"testing"
@@ -24,6 +25,73 @@ func found(list []*trace.Trajectory, o findings.Options) []findings.Finding {
 		f.Add(t, looker.Look(t, nil), meter.Trajectory(t))
 	}
 	return f.Findings()
+}
+
+// unreadOf returns the fields that nobody reads, by tool.
+func unreadOf(list []*trace.Trajectory) map[string]*findings.Unread {
+	f, looker, out := findings.NewFinder(findings.Options{}), findings.Looker{Fields: true}, map[string]*findings.Unread{}
+	meter := cost.NewMeter(cost.Options{NoCounting: true})
+	for _, t := range list {
+		f.Add(t, looker.Look(t, nil), meter.Trajectory(t))
+	}
+	for _, x := range f.Findings() {
+		if x.Code == findings.Fields {
+			out[x.Tool] = x.Unread
+		}
+	}
+	return out
+}
+
+// TestUnreadFields: of an order its parcel is used, its price is told, its note is not, and
+// of whether it is a gift nobody can say. The address is read on half of the tasks.
+func TestUnreadFields(t *testing.T) {
+	runs := func(speaks bool, reads func(held bool) bool) []*trace.Trajectory {
+		var list []*trace.Trajectory
+		for i := range 160 {
+			s := (&scripted.Run{}).User(fmt.Sprintf("order-%d", i))
+			s.T.Task = fmt.Sprint("task ", i)
+			h := fnv.New64a()
+			h.Write([]byte(s.T.Task))
+			said := fmt.Sprintf("It costs price-%d.", i)
+			if reads(h.Sum64()>>32&1 == 1) {
+				said += fmt.Sprintf(" It goes to street-%d.", i)
+			}
+			s.Call("get_order", fmt.Sprintf(`{"id":"order-%d"}`, i), fmt.Sprintf(`{"parcels":[{"id":"parcel-%d"}],"price":"price-%d","note":"note-%d","to":{"address":"street-%d"},"gift":true}`, i, i, i, i))
+			s.Call("track", fmt.Sprintf(`{"parcel":"parcel-%d"}`, i), `"on its way"`)
+			s.T.Turns = append(s.T.Turns, trace.Turn{FirstCall: len(s.T.Calls)})
+			if speaks {
+				s.T.Turns[2].Text = trace.TextOf(said)
+			}
+			usage(s, "gpt-4o")
+			list = append(list, &s.T)
+		}
+		return list
+	}
+	for name, tc := range map[string]struct {
+		reads func(held bool) bool
+		want  string // fields that nobody reads; "" for no finding
+	}{
+		"read by all":             {func(bool) bool { return true }, "note"},
+		"read by none":            {func(bool) bool { return false }, "to.address note"},
+		"read where it is learnt": {func(held bool) bool { return !held }, "note"},
+		"read where it is held":   {func(held bool) bool { return held }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			if u := unreadOf(runs(true, tc.reads))["get_order"]; u != nil {
+				got = strings.Join(u.Fields, " ")
+				if u.Read != 0 || u.Results < 50 {
+					t.Errorf("%d of %d results", u.Read, u.Results)
+				}
+			}
+			if got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+	if got := unreadOf(runs(false, func(bool) bool { return false })); len(got) > 0 {
+		t.Errorf("without texts %+v", got)
+	}
 }
 
 // of returns the finding of a kind and tool.

@@ -18,17 +18,22 @@ const (
 	Batch    Code = "sequential-reads"    // independent reads, made in turns of their own
 	Tests    Code = "tests-one-by-one"    // runs of tests right after runs of others, by a coding agent
 	Silent   Code = "turns-without-calls" // turns of the model that call nothing and answer nobody
+	Fields   Code = "unread-fields"       // parts of results that nobody reads
 
 	NoCache     Code = "no-prompt-caching"     // prefixes repeat, and no turn reads from a cache
 	BrokenCache Code = "broken-prompt-caching" // a cache is on, and turns read little from it
 )
 
 // Codes are all kinds of findings.
-var Codes = []Code{NoCache, BrokenCache, Loop, Retry, Failures, Batch, Tests, Silent}
+var Codes = []Code{NoCache, BrokenCache, Loop, Retry, Failures, Batch, Tests, Silent, Fields}
 
 // Looker looks for findings in single trajectories. It keeps scratch memory only, and may
 // be used by several goroutines; the zero value is ready.
 type Looker struct {
+	// Fields has it look for fields of results that nobody reads, which takes as long as
+	// reading all results.
+	Fields bool
+
 	collector dataflow.Collector
 }
 
@@ -40,6 +45,7 @@ type Seen struct {
 	silent int  // turns that call nothing and answer nobody
 	called int  // turns with a call
 	coding bool // it is a coding agent's
+	fields []field
 }
 
 // hit is the calls of one kind and tool in a trajectory.
@@ -126,6 +132,9 @@ func (l *Looker) Look(t *trace.Trajectory, marks []merge.Mark) *Seen {
 		s.lookForTests(t, repeats, retries)
 	}
 	s.lookForSilence(t)
+	if l.Fields {
+		l.lookForFields(t, s)
+	}
 	return s
 }
 

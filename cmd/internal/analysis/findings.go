@@ -49,7 +49,7 @@ func find(j *cli.Job, _ struct{}, files []string) error {
 	if err != nil {
 		return err
 	}
-	in.Shell, in.Findings = j.Splitter(j.Set), j.NewFindings(meter)
+	in.Shell, in.Findings = j.Splitter(j.Set), j.NewFindings(meter).WithFields()
 	if err := in.Each(); err != nil {
 		return err
 	}

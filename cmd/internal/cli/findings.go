@@ -34,6 +34,12 @@ func (j *Job) NewFindings(meter *cost.Meter) *Findings {
 	return &Findings{rules: j.rules, finder: findings.NewFinder(findings.Options{}), meter: meter}
 }
 
+// WithFields looks for fields of results that nobody reads, too.
+func (f *Findings) WithFields() *Findings {
+	f.looker.Fields = true
+	return f
+}
+
 // begin forgets what was found.
 func (f *Findings) begin() {
 	f.finder, f.list, f.isDone = findings.NewFinder(findings.Options{}), nil, false

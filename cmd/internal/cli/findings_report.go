@@ -81,6 +81,9 @@ func findingShort(f *findings.Finding) string {
 		return fmt.Sprintf("reads that could run in parallel run one at a time (%s)", CountOf(f.Count, "turn"))
 	case findings.Tests:
 		return fmt.Sprintf("tests of %s run one by one (%s)", f.Tool, CountOf(f.Count, "time"))
+	case findings.Fields:
+		v, _ := f.Rate.Value()
+		return fmt.Sprintf("%.0f %% of what %s returns is in fields that nobody reads", 100*v, f.Tool)
 	case findings.NoCache:
 		return "prompt caching is off"
 	case findings.BrokenCache:
@@ -108,6 +111,8 @@ func findingEvidence(f *findings.Finding) string {
 		unit = "calling turns"
 	case findings.Silent, findings.NoCache, findings.BrokenCache:
 		unit = "turns"
+	case findings.Fields:
+		unit = "results"
 	}
 	out := fmt.Sprintf("%s of %s %s", report.Grouped(f.Count), report.Grouped(f.Of), unit)
 	out += "; in " + CountOf(f.Trajectories, "trajectory")
@@ -118,6 +123,10 @@ func findingEvidence(f *findings.Finding) string {
 	tokens, used := f.Tokens.Value()
 	worth, estimated := f.Worth.Value()
 	switch {
+	case f.Code == findings.Fields && priced:
+		out += fmt.Sprintf("; these fields are %s tokens of later turns, %s USD", report.Grouped(int(tokens)), Dollars(usd))
+	case f.Code == findings.Fields && used:
+		out += fmt.Sprintf("; these fields are %s tokens of later turns", report.Grouped(int(tokens)))
 	case priced:
 		out += fmt.Sprintf("; %s for %s USD", CountOf(f.Turns, "turn"), Dollars(usd))
 	case estimated:
@@ -148,7 +157,7 @@ func FindingsTable(list []findings.Finding) *report.Table {
 		{Key: "advice", Title: "what to do", Words: true, Wrap: true, Max: 60, Rank: 3, Detail: true},
 		{Key: "line", Title: "for CLAUDE.md or AGENTS.md", Words: true, Wrap: true, Max: 60, Rank: 3, Detail: true, Hide: !slices.ContainsFunc(list, func(f findings.Finding) bool { return f.Line != "" })},
 	})
-	table.Note("Turns, tokens and cost are those of the turns that made nothing but these calls: the most that doing without them would save. A turn with several findings is charged to the first of them, so amounts add up. Ranked by: the cost, or without a price the tokens at the mean price of the others. Intervals are over trajectories.")
+	table.Note("Turns, tokens and cost are those of the turns that made nothing but these calls: the most that doing without them would save. A turn with several findings is charged to the first of them, so amounts add up. Those of unread-fields are about what later turns read of the fields. Ranked by: the cost, or without a price the tokens at the mean price of the others. Intervals are over trajectories.")
 	return table
 }
 

@@ -112,16 +112,25 @@ func Of(r *backtest.Result, isFixed bool) *Result {
 			out.Rows = append(out.Rows, out.row(string(kind), w))
 		}
 	}
+	out.Rows = append(out.Rows, out.row("recommended", &v.Recommended))
+	if v.Confirmed.Kind != "" {
+		out.Rows = append(out.Rows, out.row("confirmed", &v.Confirmed))
+	}
 	for i := range r.Techniques {
 		if name := informing[r.Techniques[i].Name]; name != "" {
 			out.Rows = append(out.Rows, out.informs(name, &r.Techniques[i]))
 		}
 	}
-	out.Rows = append(out.Rows, out.row("recommended", &v.Recommended))
-	if v.Confirmed.Kind != "" {
-		out.Rows = append(out.Rows, out.row("confirmed", &v.Confirmed))
-	}
 	return out
+}
+
+// recommended returns the row of what the whole procedure comes to, nil without one.
+func (r *Result) recommended() *Row {
+	i := slices.IndexFunc(r.Rows, func(row Row) bool { return row.Way == "recommended" })
+	if i < 0 {
+		return nil
+	}
+	return &r.Rows[i]
 }
 
 // informing are the techniques that have a row for information, with its name: they compile
@@ -361,9 +370,7 @@ func agentOf(a *backtest.AgentResult, isFixed bool) Agent {
 	}
 	if r := Of(a.Result, isFixed); r != nil {
 		out.Recommended = &r.Figures
-		if len(r.Rows) > 0 {
-			out.Saves = r.recommended()
-		}
+		out.Saves = r.recommended()
 	}
 	if len(a.Techniques) > 0 {
 		out.CallingTurns = a.Techniques[0].CallingTurns

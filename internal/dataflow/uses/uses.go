@@ -88,17 +88,39 @@ func (u *Uses) Last(call int, result *trace.Value, before int, told Words) int {
 	return last
 }
 
+// IsRead reports whether a word of a text or number in the result of a call is used behind the
+// call. One without a word, such as a small number or a boolean, cannot be recognised, and is.
+func (u *Uses) IsRead(call int, value *trace.Value) bool {
+	u.read()
+	judged := false
+	for text := range leaves(value) {
+		u.hashes = appendWords(u.hashes[:0], text)
+		for _, word := range u.hashes {
+			judged = true
+			if i := u.number.Find(word); i >= 0 && u.words[i].last > call {
+				return true
+			}
+		}
+	}
+	return !judged
+}
+
+// read reads the trajectory, once.
+func (u *Uses) read() {
+	if u.found == nil {
+		u.readUses()
+		u.readKnown()
+		u.found = map[int][]used{}
+	}
+}
+
 // usedOf returns the words of a result that are used anywhere.
 func (u *Uses) usedOf(call int, result *trace.Value) []used {
 	list, read := u.found[call]
 	if read {
 		return list
 	}
-	if u.found == nil {
-		u.readUses()
-		u.readKnown()
-		u.found = map[int][]used{}
-	}
+	u.read()
 	for text := range leaves(result) {
 		u.hashes = appendWords(u.hashes[:0], text)
 		for _, word := range u.hashes {
