@@ -82,7 +82,7 @@ func (f *BacktestFindings) programs(out *Backtest) {
 }
 
 // programTables show what programs save, and what limits that.
-func programTables(out Backtest) []*report.Table {
+func programTables(out Backtest) []report.Block {
 	saved := report.TableOf("programs", "Held out: one program for several calls, by how long its text is", out.Programs, []report.Column{
 		{Key: "bound", Words: true},
 		{Key: "texts", Title: "length of texts", Digits: 1},
@@ -101,5 +101,5 @@ func programTables(out Backtest) []*report.Table {
 		{Key: "calling_turns_upper", Title: "turns, upper bound"},
 		{Key: "share_upper", Title: "share", Unit: "%"},
 	})
-	return []*report.Table{saved.IfAny(), limits.IfAny()}
+	return []report.Block{saved.IfAny(), limits.IfAny()}
 }

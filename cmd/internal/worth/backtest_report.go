@@ -36,11 +36,12 @@ func (f *BacktestFindings) Sections(d *report.Document, out Backtest) {
 	d.Section("What would be saved", turnsTable(out))
 	d.Details()
 	d.Add(f.splitWords())
-	for _, t := range append([]*report.Table{moneyTable(out), timeTable(out), blindTable(out), readsTable(out)}, programTables(out)...) {
+	for _, t := range []*report.Table{moneyTable(out), timeTable(out), blindTable(out), readsTable(out)} {
 		if t != nil {
 			d.Add(t.View())
 		}
 	}
+	d.Add(programTables(out)...)
 	together := report.TableOf("interactions", "What is saved together, less the sum of what each saves alone", out.Interactions, []report.Column{
 		{Key: "technique", Words: true},
 		{Key: "calling_turns_saved", Title: "turns saved"},
