@@ -170,8 +170,8 @@ var Readme = Emitter{
 	Doc:   "how to give the modules to agents that write programs (code mode)",
 	Needs: MetaTool,
 	Emit: func(in Results) ([]File, error) {
-		t := in.Tools[0]
-		return []File{{Name: "README.md", Data: fmt.Appendf(nil, readme, example(t, "None"), example(t, "null"))}}, nil
+		name := in.Tools[0].Name // plain, as those of inputs need not be
+		return []File{{Name: "README.md", Data: fmt.Appendf(nil, readme, name, name)}}, nil
 	},
 }
 
@@ -181,8 +181,8 @@ For agents that write programs (code mode): a meta-tool is a function there. SKI
 
 - **Anthropic, programmatic tool calling**: upload metatools.py with the Files API, give it to the container (` + "`container_upload`" + `), and
   list the code execution tool in ` + "`allowed_callers`" + ` of all tools that the meta-tools call. Programs then run
-  ` + "`import metatools; outcome = await metatools.run_async(%s, lambda name, args: globals()[name](**args))`" + `
+  ` + "`import metatools; outcome = await metatools.run_async(%q, inputs, lambda name, args: globals()[name](**args))`" + `
 - **Cloudflare, code mode**: add each meta-tool to the tools of ` + "`createCodeTool`" + `, with its schema from metatools.mcp.json and
   ` + "`execute: (inputs) => run(NAME, inputs, callTool)`" + ` of metatools.ts. Programs then call ` + "`codemode.NAME(inputs)`" + `; here the first is
-  ` + "`run(%s, callTool)`" + `. Print ` + "`outcome.text()`, or `text(outcome)`" + `: a model sees what its program prints.
+  ` + "`run(%q, inputs, callTool)`" + `. Print ` + "`outcome.text()`, or `text(outcome)`" + `: a model sees what its program prints.
 `

@@ -46,6 +46,6 @@ func (p *Programs) IsUsed(program []int, call int) bool {
 	if !p.said().HasTexts() {
 		return true
 	}
-	last, _ := p.said().Last(call, &p.result(call).Value, program[0], nil)
+	last := p.said().Last(call, &p.result(call).Value, program[0], nil)
 	return last > program[len(program)-1]
 }

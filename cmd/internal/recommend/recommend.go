@@ -107,14 +107,14 @@ func Of(r *backtest.Result, isFixed bool) *Result {
 	if v.Unknown != "" {
 		return out
 	}
+	out.Rows = append(out.Rows, out.row("recommended", &v.Recommended))
+	if v.Confirmed.Kind != "" {
+		out.Rows = append(out.Rows, out.row("confirmed", &v.Confirmed))
+	}
 	for _, kind := range backtest.Kinds[1:] {
 		if w := best(v, kind); w != nil {
 			out.Rows = append(out.Rows, out.row(string(kind), w))
 		}
-	}
-	out.Rows = append(out.Rows, out.row("recommended", &v.Recommended))
-	if v.Confirmed.Kind != "" {
-		out.Rows = append(out.Rows, out.row("confirmed", &v.Confirmed))
 	}
 	for i := range r.Techniques {
 		if name := informing[r.Techniques[i].Name]; name != "" {
@@ -122,15 +122,6 @@ func Of(r *backtest.Result, isFixed bool) *Result {
 		}
 	}
 	return out
-}
-
-// recommended returns the row of what the whole procedure comes to, nil without one.
-func (r *Result) recommended() *Row {
-	i := slices.IndexFunc(r.Rows, func(row Row) bool { return row.Way == "recommended" })
-	if i < 0 {
-		return nil
-	}
-	return &r.Rows[i]
 }
 
 // informing are the techniques that have a row for information, with its name: they compile
@@ -370,7 +361,9 @@ func agentOf(a *backtest.AgentResult, isFixed bool) Agent {
 	}
 	if r := Of(a.Result, isFixed); r != nil {
 		out.Recommended = &r.Figures
-		out.Saves = r.recommended()
+		if len(r.Rows) > 0 {
+			out.Saves = r.recommended()
+		}
 	}
 	if len(a.Techniques) > 0 {
 		out.CallingTurns = a.Techniques[0].CallingTurns
