@@ -157,7 +157,9 @@ func FindingsTable(list []findings.Finding) *report.Table {
 		{Key: "advice", Title: "what to do", Words: true, Wrap: true, Max: 60, Rank: 3, Detail: true},
 		{Key: "line", Title: "for CLAUDE.md or AGENTS.md", Words: true, Wrap: true, Max: 60, Rank: 3, Detail: true, Hide: !slices.ContainsFunc(list, func(f findings.Finding) bool { return f.Line != "" })},
 	})
-	table.Note("Turns, tokens and cost are those of the turns that made nothing but these calls: the most that doing without them would save. A turn with several findings is charged to the first of them, so amounts add up. Those of unread-fields are about what later turns read of the fields. Ranked by: the cost, or without a price the tokens at the mean price of the others. Intervals are over trajectories.")
+	table.Note("Turns, tokens and cost are those of the turns that made nothing but these calls: the most that doing without them would save. A turn with several findings is charged to the first of them, so amounts add up. Ranked by: the cost, or without a price the tokens at the mean price of the others. Intervals are over trajectories.")
+	isField := func(f findings.Finding) bool { return f.Code == findings.Fields }
+	table.NoteIf(slices.ContainsFunc(list, isField), "Of unread-fields tokens and cost are about what later turns read of the fields.")
 	return table
 }
 
