@@ -14,7 +14,6 @@ func TestHolds(t *testing.T) {
 		"signature", "mfa_code", "security_code", "cvv", "card_number", "iban", "ssn", "puk",
 	}
 	for _, name := range names {
-
 		if !Holds(name, "x") {
 			t.Errorf("the name %s is not seen", name)
 		}
@@ -44,7 +43,6 @@ func TestHolds(t *testing.T) {
 		t.Errorf("%d kinds", n)
 	}
 	for _, text := range texts {
-
 		if !Holds("text", text) {
 			t.Errorf("nothing is seen in %.40s", text)
 		}
