@@ -374,7 +374,12 @@ func TestWorkers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := fmt.Sprintf("%+v", r)
+		text := ""
+		for i := range r.Techniques {
+			text += fmt.Sprintf("%+v ", r.Techniques[i].Programs)
+			r.Techniques[i].Programs = nil
+		}
+		text += fmt.Sprintf("%+v", r)
 		if first == "" {
 			first = text
 		}

@@ -122,9 +122,9 @@ var needleSteps = []string{
 	"cost {in} --lazy --by session --shell split --details", "cost {in} --format json",
 	"graph {in} --graphml g.graphml --dot g.dot --mermaid g.mmd --graph-json g.json --rules rules.yaml --details",
 	"compare {in} {in} --format json",
-	"extract {in} --threshold 3 --prefetch 0.2 --batches --write-precision 0 --out tools --details", "extract {in} --threshold 3 --select all --format json",
+	"extract {in} --rules told.yaml --threshold 3 --prefetch 0.2 --batches --write-precision 0 --out tools --details", "extract {in} --threshold 3 --select all --format json",
 	"extract {in} --threshold 3 --select all --out other --format html",
-	"extract --check tools {in}", "verify tools {in} --min-agreement 0 --format json", "verify tools {in} --min-agreement 0 --details",
+	"extract --check tools {in} --rules told.yaml", "verify tools {in} --min-agreement 0 --format json", "verify tools {in} --min-agreement 0 --details",
 	"why tools --format json", "why tools auth_login docs_find {in}", "why tools docs_get docs_put {in} --format json", "diff tools other --format markdown",
 	"register {in} --out registered --format json",
 	"snapshot build {in} --out a.awo", "snapshot show a.awo --details", "snapshot show a.awo --format json", "snapshot build a.awo {in} --out b.awo",
@@ -173,6 +173,7 @@ func TestNoNeedleIsShown(t *testing.T) {
 			}
 			write("in.jsonl", in.Bytes())
 			write("broken.jsonl", append(in.Bytes(), `{"messages":[{"role":"user","content":"`+needle+`"}, `+needle+`]}`+"\n"...))
+			write("told.yaml", []byte("version: 1\nrules:\n  - {id: told, kind: plumbing, match: {tool: '*'}, answer: keep}\n"))
 			write("rules.yaml", []byte("version: 1\nrules:\n  - {id: find, kind: effect, match: {tool: docs_find}, effect: accessor}\n"))
 			if format == "mapped" {
 				write("map.yaml", []byte(draft(t, "in.jsonl")))
@@ -275,6 +276,8 @@ func TestNeedlesGoThroughEveryCommand(t *testing.T) {
 			continue // read no traces
 		case "run", "predict", "serve":
 			continue // answer with values
+		case "sessions":
+			continue // takes no files, and prints the screen of summary
 		}
 		if c.HasSubCommands() || strings.HasPrefix(path, "completion") {
 			continue

@@ -17,8 +17,9 @@ func TestEveryCommandIsCompared(t *testing.T) {
 	}
 	for c := range commands(newRoot(&cli.App{})) {
 		path := strings.TrimPrefix(c.CommandPath(), "awo")
-		// Versions differ between builds, and `help` prints what --help does.
-		if !c.Runnable() || c.HasSubCommands() || path == "" || path == " version" || path == " help" {
+		// Versions differ between builds, `help` prints what --help does, and `sessions` reads
+		// what is on the machine.
+		if !c.Runnable() || c.HasSubCommands() || path == "" || path == " version" || path == " help" || path == " sessions" {
 			continue
 		}
 		if !strings.Contains(string(cases), `"`+path[1:]) {

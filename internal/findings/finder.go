@@ -337,8 +337,8 @@ func (f *Finder) Findings() []Finding {
 	names := slices.SortedFunc(maps.Keys(totals), func(a, b hitKey) int {
 		return cmp.Or(strings.Compare(string(a.code), string(b.code)), strings.Compare(nameOf(a.tool), nameOf(b.tool)))
 	})
-	for _, key := range names {
-		if c := totals[key]; c.priced > 0 {
+	for _, key := range names { // without fields, so that prices are the same where nobody looks for these
+		if c := totals[key]; c.priced > 0 && key.code != Fields {
 			priced.add(*c)
 		}
 	}
