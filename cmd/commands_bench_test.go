@@ -1,14 +1,13 @@
 package cmd
 
 import (
-	"compress/gzip"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/internal/recordings"
 )
 
 // BenchmarkCommands runs whole commands on the traces of the office; bytes are those of
@@ -16,19 +15,7 @@ import (
 func BenchmarkCommands(b *testing.B) {
 	const office = "../testdata/office/trajectories.jsonl.gz"
 	const ruled = "--rules ../testdata/office/rules.yaml"
-	file, err := os.Open(office)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer file.Close()
-	unpacked, err := gzip.NewReader(file)
-	if err != nil {
-		b.Fatal(err)
-	}
-	size, err := io.Copy(io.Discard, unpacked)
-	if err != nil {
-		b.Fatal(err)
-	}
+	size := int64(len(recordings.Unpacked(b, office)))
 	work := b.TempDir()
 	run := func(b *testing.B, args string) {
 		b.Helper()

@@ -2,34 +2,22 @@ package cmd
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
+
+	"github.com/awo-dev/awo/internal/recordings"
 )
 
 // TestAnyOrder holds figures that rest on folds to the last digit: in any order and any division
 // of the same traces into files, and for entropies of summaries of the parts.
 func TestAnyOrder(t *testing.T) {
-	packed, err := os.Open("../testdata/office/trajectories.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packed.Close()
-	z, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := recordings.Unpacked(t, "../testdata/office/trajectories.jsonl.gz")
 	lines := bytes.SplitAfter(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
 	lines[len(lines)-1] = append(bytes.Clone(lines[len(lines)-1]), '\n')
 	dir := t.TempDir()

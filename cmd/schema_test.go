@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"maps"
 	"os"
@@ -16,6 +15,7 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/awo-dev/awo/internal/golden"
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/internal/summary"
@@ -105,17 +105,8 @@ func TestFileSchemas(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), x.file)
 		runLine(t, strings.ReplaceAll(x.args, "$FILE", path))
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var written struct{ Content json.RawMessage }
-		if err := json.NewDecoder(z).Decode(&written); err != nil {
+		if err := json.Unmarshal(recordings.Unpacked(t, path), &written); err != nil {
 			t.Fatal(err)
 		}
 		schema := schemaOf(t, x.id, x.value)

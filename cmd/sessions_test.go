@@ -2,9 +2,7 @@ package cmd
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -13,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/awo-dev/awo/internal/recordings"
 )
 
 // homeOfAgents makes a home folder with the sessions of four agents from fixtures, makes it the
@@ -237,19 +237,7 @@ func checkKept(t *testing.T, name string) {
 	if info.Mode().Perm() != 0o600 && runtime.GOOS != "windows" {
 		t.Errorf("%s: mode %v", name, info.Mode())
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := recordings.Unpacked(t, name)
 	for _, value := range []string{"Fix the test", "Look first", "taken back", "has not been read", "It fails", "exit 2"} { // of arguments, results and texts
 		if bytes.Contains(text, []byte(value)) {
 			t.Errorf("%s holds %q", name, value)

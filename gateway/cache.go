@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/awo-dev/awo/internal/sealed"
 )
 
 // maxCache is how much is read of it, in bytes.
@@ -70,25 +72,9 @@ func (u *upstream) keep() {
 		err = os.MkdirAll(filepath.Dir(file), 0o700)
 	}
 	if err == nil {
-		err = replace(file, data)
+		err = sealed.Replace(file, data)
 	}
 	if err != nil {
 		u.s.g.log.Info("what the server has is not kept for the next start", "server", u.server.Name, "reason", err)
 	}
-}
-
-// replace writes a file in the place of another.
-func replace(file string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(file), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), file)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }

@@ -8,7 +8,9 @@
 package recordings
 
 import (
+	"compress/gzip"
 	"errors"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -110,6 +112,25 @@ func Bytes(t testing.TB, path string) []byte {
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skipf("the file is not there: %v", err)
 	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// Unpacked returns what is in a file that gzip compressed.
+func Unpacked(t testing.TB, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/testdata/gen/office"
 	"github.com/awo-dev/awo/testdata/gen/truth"
 )
@@ -107,28 +107,10 @@ func leaves(path string, v any, into map[string]string) {
 	}
 }
 
-func unzip(t *testing.T, name string) []byte {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 func lines(t *testing.T) []atif {
 	t.Helper()
 	var list []atif
-	for line := range bytes.Lines(unzip(t, filepath.Join(committed, committedRuns))) {
+	for line := range bytes.Lines(recordings.Unpacked(t, filepath.Join(committed, committedRuns))) {
 		var a atif
 		d := json.NewDecoder(bytes.NewReader(line))
 		d.UseNumber()
@@ -147,7 +129,7 @@ func TestCommittedCorpus(t *testing.T) {
 	if err := run([]string{"-q", "-corpus", dir}, io.Discard, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(unzip(t, filepath.Join(dir, committedRuns)), unzip(t, filepath.Join(committed, committedRuns))) {
+	if !bytes.Equal(recordings.Unpacked(t, filepath.Join(dir, committedRuns)), recordings.Unpacked(t, filepath.Join(committed, committedRuns))) {
 		t.Errorf("%s is not what the generator gives", committedRuns)
 	}
 	got, err := os.ReadFile(filepath.Join(dir, committedTruth))

@@ -148,29 +148,10 @@ func (c *Cache) Save() error {
 		if !c.changed[i] {
 			continue
 		}
-		if err := replace(c.name(i), kind.Encode(shard{c.version, c.entries[i]})); err != nil {
+		if err := sealed.Replace(c.name(i), kind.Encode(shard{c.version, c.entries[i]})); err != nil {
 			return err
 		}
 		c.changed[i] = false
 	}
 	return nil
-}
-
-// replace writes a file whole or not at all, for the user alone.
-func replace(name string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".sessions-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // what is left of it helps nobody
-	}
-	return err
 }
