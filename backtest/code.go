@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/metatool/bind"
@@ -131,11 +132,7 @@ func (p *Part) trainCode(isLower bool) Trained {
 // linked returns the links of the training part.
 func (p *Part) linked() *dataflow.Set {
 	if p.links == nil {
-		links := dataflow.NewLinks()
-		for _, r := range p.Runs {
-			links.Add(r.Flow)
-		}
-		p.links = links.Set()
+		p.links = corpus.Links(p.Runs)
 	}
 	return p.links
 }

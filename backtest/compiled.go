@@ -62,7 +62,7 @@ func (p *Part) prepare(ways []way) {
 		DeclaredReads: o.Compile.DeclaredReads,
 		Workers:       o.Workers,
 	})
-	p.links = survey.Set
+	p.links, p.secrets = survey.Set, survey.Credentials
 	// The threshold of Options is mostly one of those that are tried beside it.
 	var list []compile.Way
 	at := make([]int, len(missing)) // in list

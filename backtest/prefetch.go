@@ -65,7 +65,7 @@ func (p *Part) follows() *learn.Survey {
 	if p.survey == nil {
 		p.survey = learn.NewSurvey(p.Runs, learn.Options{
 			Reads: p.readsOnly, Tokens: func(c *trace.Call) int64 { return p.meter.Raw(c.Result) },
-			Workers: p.Options.Workers, Links: p.links, Rules: p.Options.Rules,
+			Workers: p.Options.Workers, Links: p.linked(), Credentials: p.secrets, Rules: p.Options.Rules,
 		})
 	}
 	return p.survey

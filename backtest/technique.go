@@ -61,7 +61,8 @@ type Part struct {
 	meter    *cost.Meter
 	fit      *cost.Fit
 	compiled map[way]*compiled
-	links    *dataflow.Set // once it was compiled
+	links    *dataflow.Set   // once they were looked for
+	secrets  map[string]bool // tools that return credentials, once it was compiled
 	chosen   map[chosenWay]*chosen
 	pool     pool // of all that is chosen
 	sets     map[string]*toolset

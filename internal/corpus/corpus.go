@@ -67,6 +67,15 @@ func Each(runs []*Run) iter.Seq2[*trace.Trajectory, error] {
 	}
 }
 
+// Links returns the links between the calls of runs.
+func Links(runs []*Run) *dataflow.Set {
+	links := dataflow.NewLinks()
+	for _, r := range runs {
+		links.Add(r.Flow)
+	}
+	return links.Set()
+}
+
 // Sampler takes trajectories one after the other. It belongs to one goroutine.
 type Sampler struct {
 	options Options

@@ -222,10 +222,7 @@ func (s *Summary) Add(t *trace.Trajectory) {
 	s.rows[r]++
 }
 
-func taskOf(key string) taskID {
-	sum := sha256.Sum256([]byte(key))
-	return taskID(sum[:16])
-}
+func taskOf(key string) taskID { return taskID(deal.HashOf(key)) }
 
 // appendLabel appends a label of a class behind its length.
 func appendLabel(dst []byte, label string) []byte {

@@ -24,10 +24,11 @@ type Survey struct {
 	Judgments   []dataflow.Judgment
 	Assumptions []Assumption // tools taken to read only, in order of names
 
+	Credentials map[string]bool // tools that return credentials
+
 	runs     []*corpus.Run
 	workers  int
 	reads    func(trace.Name) bool // nil if nothing is assumed
-	secrets  map[string]bool       // tools that return credentials
 	patterns *candidate.Patterns   // nil without SurveyOptions.Patterns
 }
 
@@ -45,7 +46,7 @@ type SurveyOptions struct {
 // NewSurvey merges the runs under the rules, which may be nil, and finds links between their
 // calls; then the links are judged and, for patterns, calls are told apart by them.
 func NewSurvey(runs []*corpus.Run, set *rules.Set, o SurveyOptions) *Survey {
-	s := &Survey{runs: runs, workers: o.Workers, secrets: corpus.Credentials(runs)}
+	s := &Survey{runs: runs, workers: o.Workers, Credentials: corpus.Credentials(runs)}
 	s.merge(set, o)
 	s.judge(o)
 	return s
@@ -132,7 +133,7 @@ func (s *Survey) Compile(ways ...Way) []*Compilation {
 			planner = bind.NewPlanner(s.Merged, s.Set, s.Judgments, s.reads)
 		}
 		w.Bind.Reads = s.reads
-		w.Bind.Credentials = func(tool trace.Name) bool { return s.secrets[tool.Value()] }
+		w.Bind.Credentials = func(tool trace.Name) bool { return s.Credentials[tool.Value()] }
 		binders[i] = planner.Binder(append(slices.Clip(c.Extraction.Candidates), c.Extraction.Overlapping...), w.Bind)
 	}
 	if planner == nil {

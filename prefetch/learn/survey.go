@@ -21,6 +21,8 @@ type Options struct {
 	Links   *dataflow.Set              // of these runs; nil: they are looked for
 	Rules   *rules.Set                 // the user's, whose words are public and which allow values; nil for none
 	Workers int                        // at once; 0 and 1 are the same
+
+	Credentials map[string]bool // tools of these runs that return credentials; nil: they are looked for
 }
 
 // maxOffers is how many offered values a survey keeps, of all rules together.
@@ -84,11 +86,7 @@ func NewSurvey(runs []*corpus.Run, o Options) *Survey {
 	}
 	set := o.Links
 	if set == nil {
-		links := dataflow.NewLinks()
-		for _, r := range runs {
-			links.Add(r.Flow)
-		}
-		set = links.Set()
+		set = corpus.Links(runs)
 	}
 	for tool := range tools {
 		if tool != (trace.Name{}) && o.Reads(tool) {
@@ -116,7 +114,9 @@ func NewSurvey(runs []*corpus.Run, o Options) *Survey {
 	s.candidates = slices.DeleteFunc(linked, func(c *candidate) bool { return c.votes.uses == 0 || c.unbound != "" })
 	s.proposeSaid(runs, workers)
 	s.findTrust(runs)
-	s.secrets = corpus.Credentials(runs)
+	if s.secrets = o.Credentials; s.secrets == nil {
+		s.secrets = corpus.Credentials(runs)
+	}
 
 	for found := range par.Map(workers, trajectories, s.observe) {
 		s.keep(&found, tasks)

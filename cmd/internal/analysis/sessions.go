@@ -126,8 +126,12 @@ func ofMachine(j *cli.Job, o sessionsOptions, _ []string) error {
 	if len(files) == 0 {
 		return j.Result(noSessions(found, o))
 	}
+	chosen, err := j.Filter()
+	if err != nil {
+		return err
+	}
 	meter := j.Meter()
-	list, in, err := readSessions(j, meter, files)
+	list, in, err := readSessions(j, meter, files, chosen)
 	if err != nil {
 		return err
 	}
@@ -136,10 +140,6 @@ func ofMachine(j *cli.Job, o sessionsOptions, _ []string) error {
 		b.agents[files[i].Path] = files[i].Agent
 	}
 	if err := b.hasProject(list); err != nil {
-		return err
-	}
-	chosen, err := j.Filter()
-	if err != nil {
 		return err
 	}
 	in.Findings = j.NewFindings(meter)

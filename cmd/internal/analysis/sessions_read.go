@@ -22,11 +22,10 @@ import (
 // sessionReader reads the sessions of some files: those that did not change since they were read
 // last come from a cache.
 type sessionReader struct {
-	j      *cli.Job
-	meter  *cost.Meter
-	order  map[string]int // of the files
-	filter filter.Options
-	whole  bool // all of a session is read, and only as it is: such sessions are kept
+	j     *cli.Job
+	meter *cost.Meter
+	order map[string]int // of the files
+	whole bool           // all of a session is read, and only as it is: such sessions are kept
 
 	in    *cli.Intake // that was read last; nil if all came from the cache
 	fresh []*cache.Session
@@ -35,12 +34,8 @@ type sessionReader struct {
 
 // readSessions returns the sessions of files, in the order of these and of their names, and the
 // intake that an account of them wants.
-func readSessions(j *cli.Job, meter *cost.Meter, files []sessions.File) ([]*cache.Session, *cli.Intake, error) {
-	chosen, err := j.Filter()
-	if err != nil {
-		return nil, nil, err
-	}
-	r := &sessionReader{j: j, meter: meter, filter: chosen, order: map[string]int{}, kept: map[*cache.Entry][]*cache.Session{}}
+func readSessions(j *cli.Job, meter *cost.Meter, files []sessions.File, chosen filter.Options) ([]*cache.Session, *cli.Intake, error) {
+	r := &sessionReader{j: j, meter: meter, order: map[string]int{}, kept: map[*cache.Entry][]*cache.Session{}}
 	r.whole = chosen.Where == nil && !chosen.Dedupe && chosen.Sample == 0 && j.RuleFile == "" && j.ReadsAsUsual()
 	folder := ""
 	if user, err := os.UserCacheDir(); err == nil && r.whole {

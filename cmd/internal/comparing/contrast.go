@@ -91,7 +91,7 @@ func compareSets(j *cli.Job, o options, args []string) error {
 		both = [2][]string{args[:1], args[1:]}
 	}
 	gates, err := readGates(o.FailOn)
-	if err != nil && o.FailOn != "" {
+	if err != nil {
 		return err
 	}
 	judge, err := o.Judge()

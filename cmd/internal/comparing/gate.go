@@ -26,8 +26,11 @@ type gate struct {
 // condition is how a gate is written.
 var condition = regexp.MustCompile(`^([A-Za-z_ -]+?)\s*([<>])\s*([+-]?[0-9]*\.?[0-9]+)\s*(%?)$`)
 
-// readGates reads the value of --fail-on.
+// readGates reads the value of --fail-on, which may be empty.
 func readGates(text string) ([]gate, error) {
+	if text == "" {
+		return nil, nil
+	}
 	var gates []gate
 	column := 1
 	for part := range strings.SplitSeq(text, ",") {

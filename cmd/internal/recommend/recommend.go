@@ -131,10 +131,7 @@ var informing = map[string]string{"batch": "parallel-calls", "code": "programs-l
 // informs returns the row of a technique.
 func (r *Result) informs(name string, o *backtest.Outcome) Row {
 	estimate := func(measure int, saved float64, metric string) stat.Estimate {
-		if why := r.lacks(measure); why != "" {
-			return stat.Estimate{Figure: stat.Unknown(why), Interval: stat.NoInterval(why)}
-		}
-		return stat.Estimate{Figure: stat.Known(saved), Interval: o.Intervals[metric]}
+		return r.estimate(measure, saved, o.Intervals[metric])
 	}
 	return Row{
 		Way: name, USD: estimate(backtest.SavedUSD, o.USDSaved, "cost_saved_usd"), Token: estimate(backtest.SavedTokens, float64(o.TokensSaved), "tokens_saved"),
@@ -166,12 +163,17 @@ func (r *Result) recommended() *Row {
 
 func (r *Result) row(name string, w *backtest.WayOutcome) Row {
 	estimate := func(measure int) stat.Estimate {
-		if why := r.lacks(measure); why != "" {
-			return stat.Estimate{Figure: stat.Unknown(why), Interval: stat.NoInterval(why)}
-		}
-		return stat.Estimate{Figure: stat.Known(w.Saved[measure]), Interval: w.Intervals[measure]}
+		return r.estimate(measure, w.Saved[measure], w.Intervals[measure])
 	}
 	return Row{name, w.P, w.T, estimate(backtest.SavedUSD), estimate(backtest.SavedTokens), estimate(backtest.SavedTurns), estimate(backtest.SavedCalls), estimate(backtest.SavedSeconds)}
+}
+
+// estimate returns what is saved of a measure, unknown where the measure is.
+func (r *Result) estimate(measure int, saved float64, in stat.Interval) stat.Estimate {
+	if why := r.lacks(measure); why != "" {
+		return stat.Estimate{Figure: stat.Unknown(why), Interval: stat.NoInterval(why)}
+	}
+	return stat.Estimate{Figure: stat.Known(saved), Interval: in}
 }
 
 // lacks returns why a measure is not known, "" if it is.
