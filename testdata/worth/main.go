@@ -45,6 +45,7 @@ func (e *estimate) text(digits int, unit string) string {
 
 // way is a row of the table ways.
 type way struct {
+	Way         string
 	USD, Tokens *estimate
 	Turns       *estimate `json:"calling_turns"`
 }
@@ -129,10 +130,10 @@ func (r *result) rows(name string, before, most *result, to *[3]strings.Builder)
 	}
 	fmt.Fprintf(&to[1], "| %s | %d | %s | %d | %s | %d | %s | %d | %s | %.1f |\n", name, ahead.Saved, share(ahead.Saved, ahead.CallingTurns), ahead.Ahead,
 		cmp.Or(vain, fmt.Sprint(ahead.InVain)), ahead.Stale, amount(ahead.USD, ahead.Tokens), all.Saved, share(all.Saved, all.CallingTurns), 100*float64(all.Saved-p.Saved)/float64(max(p.CallingTurns, 1)))
-	rows := r.Tables.Ways.Rows
 	saves, turns := "not known", "not known"
-	if len(rows) > 0 {
-		switch v := rows[len(rows)-1]; {
+	for _, v := range r.Tables.Ways.Rows {
+		switch {
+		case v.Way != "recommended":
 		case v.USD != nil:
 			saves, turns = v.USD.text(3, " USD"), v.Turns.text(0, "")
 		case v.Tokens != nil:
