@@ -51,7 +51,7 @@ func (t *Table) fitted(cells [][]string, room int, brief bool) layout {
 			word = max(word, Width(part))
 		}
 		natural[j] = max(body, Width(Escape(c.heading())))
-		least[j] = max(body, word, 1) // a width of 0 would be any
+		least[j] = max(body, word, 2) // a heading is not wrapped in less
 		if c.isText() {
 			least[j] = min(least[j], max(comfortable, word))
 		}
