@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/internal/yamlsrc"
 )
 
@@ -111,8 +113,20 @@ func (r *actionRun) read(name string) string {
 	return string(content)
 }
 
-// TestActionRuns runs the action on a pull request that changes the meta-tools: once
-// where the folder is what the traces give, and once where it was edited.
+// gh stands for GitHub's program: comments are files, mine-N and others-N, and what --jq
+// asks of them is done by hand.
+const gh = `#!/bin/sh
+cd "$COMMENTS" || exit 1
+case "$1 $2" in
+"pr view") for f in mine-*; do if [ "$(head -n 1 "$f")" = "$MARK" ]; then id="${f#mine-}"; fi; done; echo "$id" ;;
+"pr comment") cp "$5" "mine-$(ls | wc -l)" ;;
+"api --silent") cp "${7#body=@}" "mine-${5##*/}" ;;
+esac
+`
+
+// TestActionRuns is the story of a repository that takes up awo: its first meta-tools, a
+// trace more, a tool that changes in the traces and in the server, an edited folder, and
+// pull requests that change what is offered.
 func TestActionRuns(t *testing.T) {
 	for _, program := range []string{"bash", "git"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -124,12 +138,12 @@ func TestActionRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	action, _ := readWorkflow(t, "action.yml")
-	repository, origin := t.TempDir(), t.TempDir()
+	repository, origin, comments, temp := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
 	sh := func(script string) string {
 		t.Helper()
 		c := exec.CommandContext(t.Context(), "bash", "-e", "-c", script)
 		c.Dir = repository
-		c.Env = append(os.Environ(), "ORIGIN="+origin, "OFFICE="+filepath.Join(root, "testdata", "office"), "GIT_CONFIG_GLOBAL=/dev/null",
+		c.Env = append(os.Environ(), "ORIGIN="+origin, "OFFICE="+filepath.Join(root, "testdata", "office"), "COMMENTS="+comments, "GIT_CONFIG_GLOBAL=/dev/null",
 			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b.example", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b.example")
 		out, err := c.CombinedOutput()
 		if err != nil {
@@ -137,19 +151,37 @@ func TestActionRuns(t *testing.T) {
 		}
 		return strings.TrimSpace(string(out))
 	}
+	write := func(name string, content []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(repository, name), content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reads := regexp.MustCompile(`_(get|list|search|read|show)`)
+	definitions := []json.RawMessage{json.RawMessage(`{"name":"supervisor_complete_task","inputSchema":{"type":"object","properties":{"answer":{"type":"string"}}}}`)} // the agent's own
+	for _, tool := range recordings.Read(t, "../testdata/office/trajectories.jsonl.gz")[0].Tools {
+		definitions = append(definitions, json.RawMessage(fmt.Sprintf(`{"name":%q,"inputSchema":%s,"annotations":{"readOnlyHint":%t}}`, tool.Name.Value(), tool.Input.Text(), reads.MatchString(tool.Name.Value()))))
+	}
+	served, err := json.Marshal(map[string]any{"tools": definitions})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("office.json", served)
+	write("mcp.json", []byte(`{"mcpServers":{"office":{"command":"mcpstub","args":["office.json"]}}}`))
 	sh(`git init --quiet --bare --initial-branch=main "$ORIGIN" && git -C "$ORIGIN" config uploadpack.allowAnySHA1InWant true
 git init --quiet --initial-branch=main . && git remote add origin "$ORIGIN"
-mkdir traces && cp "$OFFICE/trajectories.jsonl.gz" traces/ && cp "$OFFICE/rules.yaml" .
-awo extract traces --rules rules.yaml --sample 80 --batches --write-precision 0 --threshold 8 --out tools >/dev/null
+mkdir traces && gzip -dc "$OFFICE/trajectories.jsonl.gz" | head -n 80 >traces/runs.jsonl && cp "$OFFICE/rules.yaml" .
+echo "Thanks!" >"$COMMENTS/mine-0" && echo "<!-- awo tools -->" >"$COMMENTS/others-1"
+awo extract traces --rules rules.yaml --batches --write-precision 0 --threshold 8 --out tools >/dev/null
+awo summarize traces --compare --out base.awosum >/dev/null
 git add . && git commit --quiet -m before && git push --quiet origin main`)
 	base := sh("git rev-parse HEAD")
-	sh(`awo extract traces --rules rules.yaml --sample 80 --batches --write-precision 0 --threshold 12 --out tools >/dev/null && git add . && git commit --quiet -m after`)
 
-	run := func(failOn string) (r *actionRun, passed bool) {
-		r = &actionRun{t: t, files: t.TempDir(), folder: repository, context: map[string]string{}}
-		temp, programs := t.TempDir(), t.TempDir()
-		// gh keeps what it is to say.
-		gh := "#!/bin/sh\ncp \"$6\" \"$0.said\"\necho \"$@\" >\"$0.asked\"\n"
+	// run returns what the action says, and whether it passes.
+	run := func(inputs map[string]string) (said string, passed bool) {
+		t.Helper()
+		r := &actionRun{t: t, files: t.TempDir(), folder: repository, context: map[string]string{}}
+		programs := t.TempDir()
 		if err := os.WriteFile(filepath.Join(programs, "gh"), []byte(gh), 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -159,40 +191,61 @@ git add . && git commit --quiet -m before && git push --quiet origin main`)
 				r.env = append(r.env, e)
 			}
 		}
-		r.env = append(r.env, "GITHUB_ACTION_PATH="+root, "RUNNER_TEMP="+temp)
+		r.env = append(r.env, "GITHUB_ACTION_PATH="+root, "RUNNER_TEMP="+temp, "COMMENTS="+comments)
 		maps.Copy(r.context, map[string]string{
 			"github.action_path": root, "github.token": "token", "github.event.pull_request.base.sha": base, "github.event.pull_request.number": "7",
-			"inputs.token": "token",
+			"github.repository": "a/b",
 		})
 		for _, in := range member(action.Root, "inputs").Entries {
-			if _, ok := r.context["inputs."+in.Key.Text]; !ok {
-				r.context["inputs."+in.Key.Text] = member(in.Value, "default").Text
-			}
+			r.context["inputs."+in.Key.Text] = member(in.Value, "default").Text
 		}
-		r.context["inputs.folder"], r.context["inputs.traces"], r.context["inputs.fail-on"] = "tools", "traces\n", failOn
+		r.context["inputs.folder"], r.context["inputs.traces"], r.context["inputs.token"] = "tools", "traces\n", "token"
+		for name, value := range inputs {
+			r.context["inputs."+name] = value
+		}
 		passed = true
 		for _, e := range member(member(action.Root, "runs"), "steps").Entries {
-			if !r.step(e.Value) {
-				return r, false
+			if passed = r.step(e.Value); !passed {
+				break
 			}
 		}
-		if said, err := os.ReadFile(filepath.Join(programs, "gh.said")); err != nil || string(said) != r.read("summary") {
-			t.Errorf("the comment is not the summary (%v)", err)
+		said = r.read("summary")
+		if ours := sh(`ls "$COMMENTS" | tr "\n" " "; tail -n +2 "$COMMENTS/mine-2"`); ours != "mine-0 mine-2 others-1 "+strings.TrimSpace(said) {
+			t.Errorf("the only comment of the action is not its summary:\n%s", ours)
 		}
-		return r, passed
+		return said, passed
 	}
 
-	r, passed := run("none")
-	if summary := r.read("summary"); !passed || !strings.Contains(summary, "are what the traces give") || !strings.Contains(summary, "What differs") {
-		t.Errorf("passed: %v; the summary is\n%s", passed, summary)
+	all := map[string]string{"servers": "mcp.json", "baseline": "base.awosum"}
+	if said, passed := run(all); !passed || !strings.Contains(said, "are what the traces give") || !strings.Contains(said, "The servers still offer") || !strings.Contains(said, "as well as the baseline") {
+		t.Errorf("first run: passed: %v\n%s", passed, said)
 	}
-	if r, passed := run("breaking"); passed || !strings.Contains(r.read("summary"), "meta-tool-removed") {
-		t.Errorf("a meta-tool that is gone fails no job that asks for it:\n%s", r.read("summary"))
+	sh(`gzip -dc "$OFFICE/trajectories.jsonl.gz" | sed -n 81,83p >traces/more.jsonl`)
+	if said, passed := run(all); !passed || !strings.Contains(said, "are what the traces give") {
+		t.Errorf("a trace more: passed: %v\n%s", passed, said)
 	}
-	if err := os.WriteFile(filepath.Join(repository, "tools", "json.py"), []byte("evil"), 0o666); err != nil {
-		t.Fatal(err)
+	write("office.json", []byte(strings.ReplaceAll(string(served), `"contact_id"`, `"person"`)))
+	if said, passed := run(all); passed || !strings.Contains(said, "contacts_get has no argument contact_id any more; person may be its new name") {
+		t.Errorf("a server with another argument fails no job:\n%s", said)
 	}
-	if r, passed := run("none"); passed || !strings.Contains(r.read("summary"), "unlisted") {
-		t.Errorf("a file that awo did not make fails no job:\n%s", r.read("summary"))
+	if said, passed := run(nil); !passed || strings.Contains(said, "person") {
+		t.Errorf("passed: %v; servers that nobody named were asked:\n%s", passed, said)
+	}
+	sh(`cp -r traces as-before && sed -i 's/"contact_id"/"person"/g' traces/*.jsonl`)
+	said, passed := run(nil)
+	if passed || !strings.Contains(said, "may break callers") || !strings.Contains(said, "--update") || strings.Count(said, "\n") > 30 {
+		t.Errorf("a tool that changed: passed: %v\n%s", passed, said)
+	}
+	sh(`rm -r traces && mv as-before traces
+awo extract traces --rules rules.yaml --batches --write-precision 0 --threshold 12 --out tools >/dev/null && git add . && git commit --quiet -m after`)
+	if said, passed := run(nil); !passed || !strings.Contains(said, "are what the traces give") || !strings.Contains(said, "What differs") {
+		t.Errorf("passed: %v; the summary is\n%s", passed, said)
+	}
+	if said, passed := run(map[string]string{"fail-on": "breaking"}); passed || !strings.Contains(said, "meta-tool-removed") {
+		t.Errorf("a meta-tool that is gone fails no job that asks for it:\n%s", said)
+	}
+	write("tools/json.py", []byte("evil"))
+	if said, passed := run(nil); passed || !strings.Contains(said, "unlisted") {
+		t.Errorf("a file that awo did not make fails no job:\n%s", said)
 	}
 }

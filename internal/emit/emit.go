@@ -12,6 +12,8 @@ package emit
 import (
 	"bytes"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool/arazzo"
@@ -81,7 +83,7 @@ const EvidenceFolder = "evidence/"
 type Results struct {
 	View  *stategraph.View // the merged graph, or the part of it that was asked for
 	Names stategraph.Names // the texts of its labels and tools
-	// Tools are the meta-tools that are offered, in the order in which they were found.
+	// Tools are the meta-tools that are offered, in any order.
 	Tools []*bind.Definition
 	// Saved is how many calling turns each of them adds to those that were chosen before it.
 	Saved map[*bind.Definition]int
@@ -119,9 +121,11 @@ var Emitters = []Emitter{
 }
 
 // All makes the files of every emitter of the table of which there is what it needs, in its
-// order.
+// order. Meta-tools are in the order of their names in all of them: that of what they save
+// changes with every trace, and with it the prefix of prompts that providers cache.
 func All(table []Emitter, in Results) ([]File, error) {
 	var files []File
+	in.Tools = slices.SortedStableFunc(slices.Values(in.Tools), func(a, b *bind.Definition) int { return strings.Compare(a.Name, b.Name) })
 	for _, e := range table {
 		if e.Needs == MetaTool && len(in.Tools) == 0 || e.Needs == Offer && len(in.Tools) == 0 && !in.readsAhead() {
 			continue

@@ -227,6 +227,7 @@ func TestProtocols(t *testing.T) {
 			for i, d := range offered {
 				tools[i] = &d.Tool
 			}
+			slices.SortFunc(tools, func(a, b *metatool.Tool) int { return strings.Compare(a.Name, b.Name) })
 			checkOperations(t, files[arazzo.OpenAPIFile], tools)
 			checkMCP(t, files["metatools.mcp.json"], tools)
 		})

@@ -206,15 +206,17 @@ func (o *Options) checked(j *cli.Job, in *cli.Intake, found checked, write func(
 		}
 	}
 	d := checkDocument(in, found, o.Update)
-	switch {
-	case found.Passed || o.Update:
+	if found.Passed || o.Update {
 		if found.Passed && !o.Update && j.Format != report.FormatJSON {
 			return nil
 		}
 		return j.Result(d)
-	case found.Changed > 0:
-		d.Next = []string{"awo extract --check " + o.Check + " --update # writes it"}
 	}
+	inputs := ""
+	if _, found := readManifest(o.Check); !found {
+		inputs = "FILES " // as there is none that names them
+	}
+	d.Next = []string{"awo extract " + inputs + "--check " + o.Check + " --update # writes it"}
 	if err := j.Result(d); err != nil {
 		return err
 	}
