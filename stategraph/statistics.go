@@ -12,6 +12,11 @@ type Statistics struct {
 // MeanInDegree returns edges per state.
 func (s Statistics) MeanInDegree() float64 { return float64(s.Edges) / float64(s.States) }
 
+// Branching returns how many other states a state leads to, of those that lead on; 0 if none does.
+func (s Statistics) Branching() float64 {
+	return float64(s.Edges-s.SelfLoops) / float64(max(1, s.States-s.Sinks))
+}
+
 // Statistics counts the figures of the graph.
 func (g *Graph) Statistics() Statistics {
 	stats := Statistics{States: g.states}

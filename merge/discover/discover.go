@@ -5,15 +5,15 @@
 // is told what is known: tools, their schemas, examples of runs without values, the
 // rules so far, figures, and what was refused and why. It answers with rules in the
 // language of package rules. Each is parsed, tried on the traces, and accepted or
-// refused with a reason, which the next round begins with. What goes out is a [Result]:
-// the accepted rules, and every round.
+// refused with a reason, which the next round begins with. The rules of an answer are
+// judged together. What goes out is a [Result]: the accepted rules, and every round.
 //
 // The tasks are dealt into two parts. Examples are of the first alone; the cost of the
 // next call and the turns saved, by which rules are judged, are those of the second.
 // Nothing that the model says does anything but become a rule: names, descriptions,
 // policies, files to include and rules that show values are refused or dropped.
 //
-// It keeps tool names, arguments and hashes of results of all trajectories. It asks no
+// It keeps tool names, arguments and the beginnings of results of all trajectories. It asks no
 // model itself; package llm does.
 package discover
 
@@ -29,6 +29,7 @@ import (
 	"github.com/awo-dev/awo/merge/evidence"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/stategraph"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/holdout"
 )
@@ -75,19 +76,33 @@ type Figures struct {
 	Bits       stat.Figure `json:"held_out_bits"`        // of the next call given the state, on the held-out tasks; unknown with fewer than two
 	TurnsSaved int         `json:"held_out_turns_saved"` // by meta-tools of the held-out tasks, an upper bound
 
-	contradicted []float64 // share, by rule; what is not known is 0
-	checks       []int     // by rule
-	states       []int     // joined, by rule
+	shownBits float64 // of the other tasks
+	tried     map[*rules.Rule]tried
 }
 
-// Accepted is a rule that the traces support.
+// tried is what the traces say of one rule.
+type tried struct {
+	share  float64 // of its checks, contradicted; what is not known is 0
+	checks int
+	states int // joined
+}
+
+// Graph is what AWO's table 6 tells of the graph of all runs, before and after a round.
+type Graph struct {
+	stategraph.Statistics
+	MeanInDegree float64 `json:"mean_in_degree"`
+	Branching    float64 `json:"branching"` // states that one leads to, of those that lead on
+}
+
+// Accepted is a rule that the traces support, with the figures of all accepted rules
+// without it and with it.
 type Accepted struct {
 	Rule           *rules.Rule `json:"-"`
 	ID             string      `json:"id"`
 	Line           string      `json:"rule"` // on one line
 	Checks         int         `json:"checks"`
 	Contradictions int         `json:"contradictions"`
-	Before         Figures     `json:"before"`
+	Before         Figures     `json:"before"` // the others alone
 	After          Figures     `json:"after"`
 }
 
@@ -106,6 +121,7 @@ type Tokens struct {
 // Round is one question and what came of it.
 type Round struct {
 	Tokens   Tokens     `json:"tokens"`
+	Graph    Graph      `json:"graph"` // with the rules accepted so far
 	Accepted []Accepted `json:"accepted"`
 	Refused  []Refusal  `json:"refused"`
 }
@@ -115,7 +131,8 @@ type Result struct {
 	Rules          []*rules.Rule // accepted, those to go on from not among them
 	Rounds         []Round
 	Before, After  Figures
-	Shown, HeldOut int // trajectories of the two parts
+	Graph          Graph // before the first round
+	Shown, HeldOut int   // trajectories of the two parts
 	Tokens         Tokens
 	Cost           stat.Figure // dollars
 	Stopped        string      // why
@@ -138,9 +155,12 @@ func New(o Options) *Discoverer {
 // Add keeps what is needed of a trajectory.
 func (d *Discoverer) Add(t *trace.Trajectory) {
 	d.steps.Rewrite(t)
-	kept, _ := evidence.Keep(t)
+	kept, _ := evidence.Keep(t, keptText)
 	d.kept = append(d.kept, kept)
 }
+
+// keptText is how many bytes of every result are kept, for rules that look at results.
+const keptText = 2 << 10
 
 // patience is how many rounds in a row may come to nothing.
 const patience = 2
@@ -154,8 +174,8 @@ func (d *Discoverer) Run(ctx context.Context, model llm.Model) (*Result, error) 
 	for _, r := range d.set.Rules {
 		d.ids[r.ID] = true
 	}
-	d.now = d.measure(d.set)
-	out := &Result{Before: d.now, Shown: len(d.shown), HeldOut: len(d.held), Cost: stat.Unknown("no price is known for the model")}
+	d.now = d.measure(d.set, true)
+	out := &Result{Before: d.now, Graph: d.graph(), Shown: len(d.shown), HeldOut: len(d.held), Cost: stat.Unknown("no price is known for the model")}
 	cost := 0.0
 	if d.options.Cost != nil {
 		out.Cost = stat.Known(cost)
@@ -178,6 +198,7 @@ func (d *Discoverer) Run(ctx context.Context, model llm.Model) (*Result, error) 
 		}
 		round := Round{Tokens: Tokens{answer.InputTokens, answer.OutputTokens}}
 		d.try(&round, answer.Text)
+		round.Graph = d.graph()
 		out.Rounds = append(out.Rounds, round)
 		if d.options.Progress != nil {
 			d.options.Progress(len(out.Rounds), answer)
@@ -227,31 +248,43 @@ func (d *Discoverer) deal() {
 	}
 }
 
-// measure tries a set of rules on both parts.
-func (d *Discoverer) measure(set *rules.Set) Figures {
-	var f Figures
-	e := evidence.NewExaminer(set, evidence.Options{Tolerance: d.options.Tolerance, Folds: d.options.Folds, Seed: d.options.Seed})
-	shown := evidence.NewStateLoss(set)
+// measure tries a set of rules on both parts; with checks, against what reads returned.
+func (d *Discoverer) measure(set *rules.Set, checks bool) Figures {
+	f := Figures{tried: map[*rules.Rule]tried{}}
+	shown, held, merger := evidence.NewStateLoss(set), evidence.NewStateLoss(set), merge.NewMerger(set, merge.Options{})
 	for _, t := range d.shown {
 		shown.Add(t)
-		e.Add(t)
 	}
-	held, merger := evidence.NewStateLoss(set), merge.NewMerger(set, merge.Options{})
 	for _, t := range d.held {
 		held.Add(t)
 		merger.Add(t)
-		if len(d.shown) < len(d.kept) {
-			e.Add(t)
-		}
 	}
 	f.States, f.HeldStates, f.Bits = shown.States(), held.States(), stat.Finite(held.Bits(d.options.Folds, d.options.Seed), "a held-out loss needs two tasks with calls")
+	f.shownBits = shown.Bits(d.options.Folds, d.options.Seed)
 	f.TurnsSaved = candidate.Extract(merger.Merged(), candidate.Options{Threshold: d.options.Threshold}).TurnsSaved()
+	if !checks {
+		return f
+	}
+	e := evidence.NewExaminer(set, evidence.Options{Tolerance: d.options.Tolerance, Folds: d.options.Folds, Seed: d.options.Seed})
+	for _, t := range d.kept {
+		e.Add(t)
+	}
 	for _, r := range e.Evidence().Rules {
-		share := 0.0
+		seen := tried{checks: r.Checks, states: r.States}
 		if r.Rate.N > 0 {
-			share = r.Rate.Share
+			seen.share = r.Rate.Share
 		}
-		f.contradicted, f.checks, f.states = append(f.contradicted, share), append(f.checks, r.Checks), append(f.states, r.States)
+		f.tried[r.Rules[0]] = seen
 	}
 	return f
+}
+
+// graph returns the figures of the graph of all runs with the rules so far.
+func (d *Discoverer) graph() Graph {
+	merger := merge.NewMerger(d.set, merge.Options{NoWalks: true})
+	for _, t := range d.kept {
+		merger.Add(t)
+	}
+	s := merger.Merged().Graph.Statistics()
+	return Graph{s, s.MeanInDegree(), s.Branching()}
 }

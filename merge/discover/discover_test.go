@@ -8,12 +8,15 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/awo-dev/awo/internal/llm"
 	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -106,6 +109,62 @@ func TestOnlyGoodRulesSurvive(t *testing.T) {
 	}
 	if strings.Contains(last, "print the key") {
 		t.Error("what a rule says about itself comes back")
+	}
+}
+
+// TestSet: of the true rules of the office, mixed with wrong ones in one answer, those stay
+// that are worth something together. No wrong one does, and meta-tools save with what is
+// kept nearly the turns that they save with all that is true.
+func TestSet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long and starts no goroutine")
+	}
+	list := runs(t, 300)
+	load := func(name string) []byte {
+		data, err := os.ReadFile("../../testdata/office/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	office, err := rules.Parse("rules.yaml", load("rules.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	expert := *office
+	expert.Rules = slices.DeleteFunc(expert.Rules, func(r *rules.Rule) bool { return r.Kind == rules.KindPlumbing }) // moves no state
+	wrong := []string{
+		"  - {id: wrong-files-moved, kind: rewrite, match: {tool: files_move, arg: file_id}, pattern: '^fil_[a-z0-9]+$', with: '{FILE}'}",
+		"  - {id: wrong-payments-apart, kind: domain, match: {tool: [payments_pay_invoice, payments_transfer]}, domain: payments}",
+		"  - {id: wrong-moves-are-reads, kind: effect, match: {tool: files_move}, effect: accessor}",
+		"  - {id: wrong-updates-are-reads, kind: effect, match: {tool: [mail_move, tickets_update]}, effect: accessor}",
+		"  - {id: wrong-status, kind: drop_arg, match: {tool: tickets_update, arg: status}}",
+	}
+	var mixed []string
+	for i, r := range expert.Rules {
+		if i%5 == 3 {
+			mixed = append(mixed, wrong[i/5])
+		}
+		mixed = append(mixed, strings.TrimRight(r.Write(), "\n"))
+	}
+	out := discovered(t, Options{Rules: &rules.Set{Failed: rules.FailedDrop}}, &scripted{answers: []string{block(mixed...)}}, list)
+	turns := func(some []*rules.Rule) int {
+		set := rules.Set{Failed: rules.FailedDrop, Rules: some}
+		m := merge.NewMerger(&set, merge.Options{})
+		for _, r := range list {
+			m.Add(r)
+		}
+		return candidate.Extract(m.Merged(), candidate.Options{Threshold: 5}).TurnsSaved()
+	}
+	all, kept := turns(expert.Rules), turns(out.Rules)
+	t.Logf("%d of %d rules, %d of %d turns, %+v", len(out.Rules), len(expert.Rules), kept, all, out.Rounds[0].Graph)
+	if len(expert.Rules) != 27 || len(mixed) != 32 || len(out.Rules) < 24 || kept < 420 {
+		t.Errorf("%d rules of %d were kept, which save %d turns of %d", len(out.Rules), len(mixed), kept, all)
+	}
+	for _, id := range ids(out.Rules) {
+		if strings.HasPrefix(id, "wrong") {
+			t.Errorf("%s was accepted", id)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
 )
 
 // Bounds of what is taken from one answer.
@@ -20,7 +21,10 @@ const (
 )
 
 // kinds are those that traces can speak for or against.
-var kinds = []rules.Kind{rules.KindEffect, rules.KindRewrite, rules.KindDropArg, rules.KindDomain, rules.KindLoop, rules.KindCommute}
+var kinds = []rules.Kind{
+	rules.KindEffect, rules.KindRewrite, rules.KindDropArg, rules.KindDomain, rules.KindLoop, rules.KindCommute,
+	rules.KindStatus, rules.KindRename, rules.KindFold, rules.KindInsert,
+}
 
 // fence finds blocks of code in an answer.
 var fence = regexp.MustCompile("(?s)```[ \t]*(?:yaml|yml|json)?[ \t]*\r?\n(.*?)\r?\n?```")
@@ -67,7 +71,7 @@ func (d *Discoverer) proposals(round *Round, answer string) []*rules.Rule {
 		case r.Values || r.Kind == rules.KindValues:
 			refuse(text, "values of arguments are not shown on the word of a model")
 		case !slices.Contains(kinds, r.Kind):
-			refuse(text, "traces cannot test a rule of kind %s: propose effect, rewrite, drop_arg, domain, loop or commute", r.Kind)
+			refuse(text, "traces cannot test a rule of kind %s: propose effect, rewrite, drop_arg, domain, loop, commute, status, rename, fold or insert", r.Kind)
 		default:
 			found = append(found, d.adopt(r))
 		}
@@ -107,34 +111,177 @@ func oneLine(r *rules.Rule) string {
 	return alone.Line()
 }
 
-// try tries what an answer proposes, in its order; what gains nothing is tried once
-// more when others have been accepted.
+// try judges what an answer proposes as one set, because a rule often pays only together with
+// others. All proposals are added; what the traces contradict goes; then, the last
+// first, what is worth nothing on held-out tasks together with the rest. At the end each that
+// went is tried once more, because it may have gone for the fault of another.
 func (d *Discoverer) try(round *Round, answer string) {
-	rest := d.proposals(round, answer)
-	for again := true; again && len(rest) > 0; {
+	proposed := d.possible(round, d.proposals(round, answer))
+	reasons := map[*rules.Rule]string{}
+	kept, now := d.consistent(slices.Clone(proposed), reasons)
+	for again := true; again; {
 		again = false
-		var left []*rules.Rule
-		var reasons []string
-		for _, r := range rest {
-			r.ID = d.freeID(r.ID)
-			accepted, reason := d.judge(r)
-			if reason != "" {
-				left, reasons = append(left, r), append(reasons, reason)
-				continue
-			}
-			round.Accepted = append(round.Accepted, accepted)
-			d.set.Rules, d.now = append(d.set.Rules, r), accepted.After
-			d.ids[r.ID] = true
-			again = true
-		}
-		rest = left
-		if !again {
-			for i, r := range left {
-				round.Refused = append(round.Refused, Refusal{oneLine(r), reasons[i]})
+		for _, r := range slices.Backward(slices.Clone(kept)) {
+			less := slices.DeleteFunc(slices.Clone(kept), func(other *rules.Rule) bool { return other == r })
+			without := d.measure(d.with(less), false)
+			if reasons[r] = worthless(r, now, without); reasons[r] != "" {
+				kept, now, again = less, d.measure(d.with(less), true), true
 			}
 		}
 	}
+	for _, r := range proposed {
+		if reasons[r] == "" {
+			continue
+		}
+		more := append(slices.Clone(kept), r)
+		with := d.measure(d.with(more), true)
+		if rule := d.contradicted(with, more); rule != nil {
+			reasons[r] = contradiction(rule, r, with)
+		} else if reasons[r] = worthless(r, with, now); reasons[r] == "" {
+			kept, now = more, with
+		}
+	}
+	for i, r := range kept {
+		without := d.measure(d.with(slices.Delete(slices.Clone(kept), i, i+1)), false)
+		seen := now.tried[r]
+		round.Accepted = append(round.Accepted, Accepted{
+			Rule: r, ID: r.ID, Line: r.Line(), Before: without, After: now,
+			Checks: seen.checks, Contradictions: int(math.Round(seen.share * float64(seen.checks))),
+		})
+	}
+	for _, r := range proposed {
+		if reasons[r] != "" {
+			delete(d.ids, r.ID)
+			round.Refused = append(round.Refused, Refusal{oneLine(r), reasons[r]})
+		}
+	}
+	d.set, d.now = d.with(kept), now
 	d.refused = append(d.refused, round.Refused...)
+}
+
+// with returns the rules so far and more.
+func (d *Discoverer) with(more []*rules.Rule) *rules.Set {
+	set := *d.set
+	set.Rules = slices.Concat(d.set.Rules, more)
+	return &set
+}
+
+// possible refuses rules that match no call, and status rules that the traces speak
+// against by themselves.
+func (d *Discoverer) possible(round *Round, proposed []*rules.Rule) []*rules.Rule {
+	for _, r := range proposed {
+		r.ID = d.freeID(r.ID)
+		d.ids[r.ID] = true
+	}
+	together := d.usage(proposed)
+	var found []*rules.Rule
+	for i, r := range proposed {
+		reason := ""
+		if together.Rules()[len(d.set.Rules)+i].Matched == 0 { // another renaming may have taken its calls away
+			reason = unmatched(r, d.usage([]*rules.Rule{r}))
+		}
+		if reason == "" && r.Kind == rules.KindStatus {
+			reason = d.misread(r)
+		}
+		if reason == "" {
+			found = append(found, r)
+			continue
+		}
+		delete(d.ids, r.ID)
+		round.Refused = append(round.Refused, Refusal{oneLine(r), reason})
+	}
+	return found
+}
+
+// usage returns what further rules do.
+func (d *Discoverer) usage(more []*rules.Rule) *merge.Usage {
+	usage := merge.NewUsage(d.with(more))
+	for _, t := range d.kept {
+		usage.Add(t)
+	}
+	return usage
+}
+
+// misread says that a status rule says other things than flags of the traces.
+func (d *Discoverer) misread(r *rules.Rule) string {
+	told, wrong := 0, 0
+	statuses := merge.NewStatuses(&rules.Set{Rules: []*rules.Rule{r}})
+	for _, t := range d.kept {
+		own := *t
+		own.Calls = slices.Clone(t.Calls)
+		statuses.Read(&own)
+		for i := range own.Calls {
+			before, after := &t.Calls[i], &own.Calls[i]
+			if before.Status == trace.StatusUnknown || before.StatusFrom != "" || after.Result.IsZero() {
+				continue
+			}
+			if told++; after.Status != before.Status {
+				wrong++
+			}
+		}
+	}
+	if float64(wrong) > d.options.Tolerance*float64(told) {
+		return fmt.Sprintf("it says another thing than the traces of %d of the %d calls whose status they record", wrong, told)
+	}
+	return ""
+}
+
+// contradicted returns the first rule that the traces contradict too often, nil for none.
+// Of the rules so far none may come to be so.
+func (d *Discoverer) contradicted(f Figures, more []*rules.Rule) *rules.Rule {
+	for _, r := range d.with(more).Rules {
+		if f.tried[r].share > d.options.Tolerance && d.now.tried[r].share <= d.options.Tolerance {
+			return r
+		}
+	}
+	return nil
+}
+
+// contradiction says that the traces contradict a rule because of another, or of itself.
+func contradiction(rule, because *rules.Rule, f Figures) string {
+	seen := f.tried[rule]
+	if rule != because {
+		return fmt.Sprintf("with it, the traces contradict the rule %s in %.0f %% of its checks", rule.ID, 100*seen.share)
+	}
+	return fmt.Sprintf("the traces contradict it in %.0f %% of %d checks: reads return other things where it says that nothing changed", 100*seen.share, seen.checks)
+}
+
+// consistent takes out of the proposals what the traces contradict, and returns the rest
+// with its figures. Others may be charged with what a wrong rule does, so the one goes
+// without which least is contradicted: of those that are, or, where it is a rule so far,
+// of all.
+func (d *Discoverer) consistent(list []*rules.Rule, reasons map[*rules.Rule]string) ([]*rules.Rule, Figures) {
+	now := d.measure(d.with(list), true)
+	for {
+		blamed := d.contradicted(now, list)
+		if blamed == nil || len(list) == 0 {
+			return list, now
+		}
+		worst, least := -1, Figures{}
+		for i, r := range list {
+			if now.tried[r].share > d.options.Tolerance || slices.Contains(d.set.Rules, blamed) {
+				f := d.measure(d.with(slices.Delete(slices.Clone(list), i, i+1)), true)
+				if worst < 0 || f.charged() < least.charged() {
+					worst, least = i, f
+				}
+			}
+		}
+		r := list[worst]
+		if now.tried[r].share > d.options.Tolerance {
+			blamed = r
+		}
+		reasons[r] = contradiction(blamed, r, now)
+		list, now = slices.Delete(list, worst, worst+1), least
+	}
+}
+
+// charged returns how many contradictions are charged to rules.
+func (f *Figures) charged() float64 {
+	sum := 0.0
+	for _, seen := range f.tried {
+		sum += seen.share * float64(seen.checks)
+	}
+	return sum
 }
 
 // Differences of losses that count for nothing, and for a proof.
@@ -143,44 +290,29 @@ const (
 	gain = 1e-3
 )
 
-// judge tries a rule on top of those so far. The reason is "" if it is accepted.
-func (d *Discoverer) judge(r *rules.Rule) (a Accepted, reason string) {
-	set := new(*d.set)
-	set.Rules = append(slices.Clone(d.set.Rules), r)
-	if tools := d.unmatched(set, r); tools != "" {
-		return a, tools
-	}
-	after := d.measure(set)
-	bits, now, last := after.Bits.Float(), d.now.Bits.Float(), len(after.checks)-1
-	a = Accepted{Rule: r, ID: r.ID, Line: r.Line(), Before: d.now, After: after, Checks: after.checks[last]}
-	a.Contradictions = int(math.Round(after.contradicted[last] * float64(a.Checks)))
-	tooOften := func(share float64) bool { return share > d.options.Tolerance }
+// worthless says why a rule is worth nothing together with others, "" if it is worth something.
+func worthless(r *rules.Rule, with, without Figures) string {
+	bits, before := with.Bits.Float(), without.Bits.Float()
+	better := bits < before-gain || with.shownBits < without.shownBits-gain
+	joined := without.States + without.HeldStates - with.States - with.HeldStates
+	turns := with.TurnsSaved - without.TurnsSaved
 	switch {
-	case tooOften(after.contradicted[last]):
-		return a, fmt.Sprintf("the traces contradict it in %.0f %% of %d checks: reads return other things where it says that nothing changed", 100*after.contradicted[last], a.Checks)
-	case after.States >= d.now.States:
-		return a, fmt.Sprintf("it makes no two states one: there are %d with it, and %d without", after.States, d.now.States)
-	case bits > now+tie:
-		return a, fmt.Sprintf("it makes states one that go on differently: on held-out tasks the next call costs %.4f bits instead of %.4f", bits, now)
-	case after.TurnsSaved < d.now.TurnsSaved:
-		return a, fmt.Sprintf("on held-out tasks meta-tools save %d turns with it, and %d without", after.TurnsSaved, d.now.TurnsSaved)
-	case a.Checks == 0 && !(bits < now-gain):
-		return a, "no evidence supports it: no read was made twice in the states that it joins, and the next call is predicted no better"
+	case r.Kind == rules.KindStatus && joined == 0:
+		return "" // it has been compared with the flags of the traces
+	case joined <= 0 && turns <= 0:
+		return fmt.Sprintf("it makes no two states one among the others: there are %d with it, and %d without", with.States, without.States)
+	case bits > before+tie:
+		return fmt.Sprintf("it makes states one that go on differently: on held-out tasks the next call costs %.4f bits instead of %.4f", bits, before)
+	case turns < 0 && !better:
+		return fmt.Sprintf("on held-out tasks meta-tools save %d turns with it, and %d without", with.TurnsSaved, without.TurnsSaved)
+	case with.tried[r].checks == 0 && turns <= 0 && !better:
+		return "no evidence supports it: no read was made twice in the states that it joins, and the next call is predicted no better"
 	}
-	for i := range d.now.contradicted {
-		if tooOften(after.contradicted[i]) && !tooOften(d.now.contradicted[i]) {
-			return a, fmt.Sprintf("with it, the traces contradict the rule %s in %.0f %% of its checks", set.Rules[i].ID, 100*after.contradicted[i])
-		}
-	}
-	return a, ""
+	return ""
 }
 
 // unmatched says that a rule matches no call, with the name that may have been meant.
-func (d *Discoverer) unmatched(set *rules.Set, r *rules.Rule) string {
-	usage := merge.NewUsage(set)
-	for _, t := range d.kept {
-		usage.Add(t)
-	}
+func unmatched(r *rules.Rule, usage *merge.Usage) string {
 	counts := usage.Rules()
 	if counts[len(counts)-1].Matched > 0 {
 		return ""

@@ -14,9 +14,9 @@ import (
 const instructions = `You help to find out which histories of tool calls lead an agent into the same state.
 
 You are shown the tools of an agent, runs of it, and the rules that hold so far. Propose
-further rules. Each one is tried on recorded runs, most of which you do not see. It is kept
-if it makes states one, if no recorded result contradicts it, and if the next call is
-predicted no worse on tasks that you have not seen. A few right rules are worth more than
+further rules. They are tried together on recorded runs, most of which you do not see. One is
+kept if among the others it makes states one, if no recorded result contradicts it, and if
+the next call is predicted no worse on tasks that you have not seen. A few right rules are worth more than
 many guesses. What was refused is listed with the reason: do not propose it again unchanged.
 
 Answer with one block of YAML and nothing else:
@@ -40,6 +40,10 @@ The kinds of rules:
   takes it from the first group of a regular expression on the tool's name.
 - commute: two kinds of writes may change places, within a domain too. ` + "`match`" + ` is the one,
   ` + "`with: {tool: ...}`" + ` the other; without it the matched calls among themselves.
+- status: a result in which the regular expression ` + "`result`" + ` is found ` + "`is`" + ` failed, or ok.
+- rename: calls of one kind under several names get the one name ` + "`to`" + `.
+- fold: consecutive calls of one tool are one step, the texts of their argument ` + "`arg`" + ` joined by ` + "`separator`" + `.
+- insert: a step that the call implies, ` + "`before: {tool: ...}`" + ` or ` + "`after: {tool: ...}`" + ` it.
 - loop: making the same write again changes nothing; of reads, those that differ only in
   ` + "`ignore_args: [page]`" + ` are one.
 
@@ -70,8 +74,9 @@ func (d *Discoverer) question(round int) []llm.Message {
 	if len(d.set.Rules) == 0 {
 		b.WriteString("none\n")
 	}
-	for i, r := range d.set.Rules {
-		fmt.Fprintf(&b, "- %s # joins %d states; %d checks, %.0f %% contradicted\n", oneLine(r), d.now.states[i], d.now.checks[i], 100*d.now.contradicted[i])
+	for _, r := range d.set.Rules {
+		seen := d.now.tried[r]
+		fmt.Fprintf(&b, "- %s # joins %d states; %d checks, %.0f %% contradicted\n", oneLine(r), seen.states, seen.checks, 100*seen.share)
 	}
 	d.writeRuns(&b, round)
 	if len(d.refused) > 0 {

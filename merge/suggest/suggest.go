@@ -121,7 +121,7 @@ func (s *Suggester) Add(t *trace.Trajectory) {
 		merge.Marks(t, s.statuses.Rewrite(t))
 	}
 	run := keptRun{failing: make([]*failure.Pattern, len(t.Calls)), names: make([]trace.Name, len(t.Calls))}
-	run.Trajectory, run.results = evidence.Keep(t)
+	run.Trajectory, run.results = evidence.Keep(t, 0)
 	for i := range t.Calls {
 		if t.Calls[i].HasResult {
 			run.failing[i] = failure.Find(t.Calls[i].Result.Content())

@@ -42,11 +42,11 @@ func newDiscover(a *cli.App) *cobra.Command {
 		Short: "Let a language model propose rules, and the traces decide",
 		Long: `Let a language model propose rules in rounds, and keep those that the traces support
 (the loop of AWO, appendix C, with tests). In each round the model is told the tools and
-their schemas, some runs, the rules so far, figures, and what was refused and why. Each
-rule that it answers with is parsed and tried: it must match calls, make states one, be
-contradicted by no trace, predict the next call no worse and save no fewer turns on tasks
-that the model saw nothing of, and something must speak for it. The loop ends when a
-budget is spent or two rounds in a row gain nothing.
+their schemas, some runs, the rules so far, figures, and what was refused and why. The
+rules of an answer are tried as one set: those that match no call or that traces contradict
+go, then, the last first, those that are worth nothing among the rest: that make no states
+one, or predict the next call worse or save fewer turns on tasks that the model saw nothing
+of. The loop ends when a budget is spent or two rounds in a row gain nothing.
 
 The model is a server with OpenAI's chat completions (--model URL; the key, if it wants
 one, is in ` + modelKey + `), or a command that reads a prompt and writes an answer
@@ -84,6 +84,7 @@ type discoverFigures struct {
 	YAML    string           `json:"yaml"`               // the rule file
 	Shown   int              `json:"trajectories_shown"` // that the model may see examples of
 	HeldOut int              `json:"trajectories_held_out"`
+	Graph   discover.Graph   `json:"graph"` // without the rules
 	Before  discover.Figures `json:"before"`
 	After   discover.Figures `json:"after"`
 	Tokens  discover.Tokens  `json:"tokens"`
@@ -95,8 +96,9 @@ type discoverFigures struct {
 type round struct {
 	Round int `json:"round"`
 	discover.Tokens
-	Accepted int `json:"accepted"`
-	Refused  int `json:"refused"`
+	discover.Graph     // with the rules accepted so far
+	Accepted       int `json:"accepted"`
+	Refused        int `json:"refused"`
 }
 
 // accepted is a rule of a round.
@@ -226,7 +228,7 @@ func discoveredFile(found *discover.Result, o discoverOptions, base string, load
 	b.begin(base, len(found.Rules))
 	for n := range found.Rounds {
 		for _, a := range found.Rounds[n].Accepted {
-			b.comment("  ", "Round %d: %s; held out, %s; %s, %d contradicted.", n+1, became(a.Before.States, a.After.States, "state"), heldText(a.Before, a.After), cli.CountOf(a.Checks, "check"), a.Contradictions)
+			b.comment("  ", "Round %d, with it added to the others: %s; held out, %s; %s, %d contradicted.", n+1, became(a.Before.States, a.After.States, "state"), heldText(a.Before, a.After), cli.CountOf(a.Checks, "check"), a.Contradictions)
 			b.WriteString(a.Rule.Write())
 		}
 	}
@@ -259,14 +261,14 @@ func heldText(before, after discover.Figures) string {
 func discoveryDocument(in *cli.Intake, found *discover.Result, source []byte) *report.Document {
 	d := &report.Document{Title: "Discovered rules", Figures: discoverFigures{
 		Input: in.JSON(), YAML: string(source), Shown: found.Shown, HeldOut: found.HeldOut,
-		Before: found.Before, After: found.After, Tokens: found.Tokens, Money: found.Cost, Stopped: found.Stopped,
+		Graph: found.Graph, Before: found.Before, After: found.After, Tokens: found.Tokens, Money: found.Cost, Stopped: found.Stopped,
 	}}
 	d.Add(in.Summary())
 	var rounds []round
 	var taken []accepted
 	var left []refused
 	for i, r := range found.Rounds {
-		rounds = append(rounds, round{i + 1, r.Tokens, len(r.Accepted), len(r.Refused)})
+		rounds = append(rounds, round{i + 1, r.Tokens, r.Graph, len(r.Accepted), len(r.Refused)})
 		for _, a := range r.Accepted {
 			taken = append(taken, accepted{i + 1, a})
 		}
@@ -279,11 +281,11 @@ func discoveryDocument(in *cli.Intake, found *discover.Result, source []byte) *r
 		{Key: "rule", From: "id"},
 		{Key: "as", From: "rule", Title: "as a rule", Wrap: true, Words: true},
 		{Key: "checks"},
-		{Key: "states", From: "after.states"},
-		{Key: "bits", From: "after.held_out_bits", Title: "held-out bits a call", Digits: 3},
-		{Key: "turns", From: "after.held_out_turns_saved", Title: "held-out turns saved"},
+		{Key: "states", From: "before.states", Title: "states without it"},
+		{Key: "bits", From: "before.held_out_bits", Title: "held-out bits a call without it", Digits: 3},
+		{Key: "turns", From: "before.held_out_turns_saved", Title: "held-out turns saved without it"},
 	})
-	table.Note("Figures are those with the rule and all above it. Turns saved are an upper bound. Ended because %s.", found.Stopped)
+	table.Note("Figures are those of the other rules so far without this one; with them all it is %s. Turns saved are an upper bound. Ended because %s.", heldText(found.Before, found.After), found.Stopped)
 	d.Add(table, report.TableOf("refused", "Refused", left, []report.Column{{Key: "round"}, {Key: "rule", Wrap: true, Words: true}, {Key: "reason", Wrap: true, Words: true}}), report.TableOf("rounds", "", rounds, nil).Hidden())
 	d.Section("The rule file", report.Code{Language: "yaml", Text: string(source)})
 	return d
