@@ -472,8 +472,9 @@ func (t *Trajectory) unfold(drop []bool) {
 
 // Problem codes of anomalies that the Tally reports as figures of their own.
 const (
-	CodeOrphanResult = "result-orphan" // a result that answers no call
-	CodeTurnsAssumed = "turns-assumed" // a turn that is not recorded but assumed from times
+	CodeOrphanResult = "result-orphan"        // a result that answers no call
+	CodeRecordingCut = "recording-incomplete" // one that could not be written to its end, as it says itself
+	CodeTurnsAssumed = "turns-assumed"        // a turn that is not recorded but assumed from times
 )
 
 // Add sums token counts; the sum is known as soon as one part is.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/contrast"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
@@ -40,6 +41,7 @@ type Comparison struct {
 	shares   map[float64]bool
 	seeds    map[uint64]bool
 	none     int // trajectories that no relay recorded
+	cut      int // recordings that were cut short
 }
 
 // New returns an empty comparison.
@@ -74,6 +76,9 @@ func (c *Comparison) Add(t *trace.Trajectory) {
 		return
 	}
 	s := newSession(t, c.o.Meter)
+	if t.Anomalies.ByCode[trace.CodeRecordingCut] > 0 {
+		c.cut++
+	}
 	c.sessions = append(c.sessions, s)
 	c.units[cmp.Or(t.Relay.Unit, "session")] = true
 	c.shares[t.Relay.Share], c.seeds[t.Relay.Seed] = true, true
@@ -171,6 +176,9 @@ type Compared struct {
 	Ratio              stat.Figure    `json:"ratio"`
 	RatioInterval      stat.Interval  `json:"ratio_interval"`
 	Always             *stat.Interval `json:"difference_always,omitempty"` // of units, at every look; with Options.Look
+	P                  stat.Figure    `json:"p"`                           // of a permutation of arms over units
+	PAdjusted          stat.Figure    `json:"p_adjusted"`                  // for all figures, by Holm
+	Different          bool           `json:"different"`                   // that is below 5 %
 
 	arms stat.Arms
 }
@@ -180,8 +188,10 @@ type Result struct {
 	Unit             string // "" if sessions differ in it
 	Share            float64
 	Treated, Control Arm
-	Joined           int // sessions
-	Foreign          int // trajectories that no relay recorded
+	Joined           int  // sessions
+	Foreign          int  // trajectories that no relay recorded
+	Cut              int  // recordings that could not be written to their end
+	Different        bool // some figure does, at 5 % for all of them
 	Figures          []Compared
 	Tools            []Tool
 	Rules            []Rule
@@ -232,7 +242,7 @@ func (c *Comparison) together() float64 {
 // Result compares. The order in which sessions were added does not matter.
 func (c *Comparison) Result() *Result {
 	slices.SortStableFunc(c.sessions, func(a, b *session) int { return cmp.Or(a.start.Compare(b.start), cmp.Compare(a.id, b.id)) })
-	r := &Result{Joined: c.joins, Foreign: c.none, Treated: Arm{Arm: trace.ArmTreated}, Control: Arm{Arm: trace.ArmControl}}
+	r := &Result{Joined: c.joins, Foreign: c.none, Cut: c.cut, Treated: Arm{Arm: trace.ArmTreated}, Control: Arm{Arm: trace.ArmControl}}
 	level := c.together()
 	if len(c.units) == 1 {
 		r.Unit = slices.Collect(maps.Keys(c.units))[0]
@@ -253,6 +263,15 @@ func (c *Comparison) Result() *Result {
 			continue
 		}
 		r.Figures = append(r.Figures, c.compared(f, r.Share))
+	}
+	arms := make([]stat.Arms, len(r.Figures))
+	for i := range r.Figures {
+		arms[i] = r.Figures[i].arms
+	}
+	for i, tested := range contrast.Arms(arms, contrast.Options{Seed: c.o.Stat.Seed, Each: c.o.Stat.Each, Permutations: c.o.Stat.Resamples}) {
+		f := &r.Figures[i]
+		f.P, f.PAdjusted, f.Different = tested.P, tested.PAdjusted, tested.Different
+		r.Different = r.Different || f.Different
 	}
 	r.Treated.Units, r.Control.Units = len(r.Figures[0].arms.Treated.Num), len(r.Figures[0].arms.Control.Num)
 	for _, name := range slices.Sorted(maps.Keys(c.tools)) {

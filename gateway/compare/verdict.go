@@ -16,12 +16,13 @@ type Warning struct {
 
 // Codes of warnings.
 const (
-	WarnNoControl = "no-control"    // one arm only
-	WarnFewUnits  = "few-units"     // fewer than stat.GoodClusters in an arm
-	WarnUnlike    = "arms-unlike"   // the arms differ in what no treatment changes
-	WarnAssumed   = "turns-assumed" // by the time between calls
-	WarnMixed     = "designs-mixed" // several shares, seeds or kinds of unit
-	WarnForeign   = "not-recorded"  // trajectories without what the gateway says of itself
+	WarnNoControl = "no-control"     // one arm only
+	WarnFewUnits  = "few-units"      // fewer than stat.GoodClusters in an arm
+	WarnUnlike    = "arms-unlike"    // the arms differ in what no treatment changes
+	WarnAssumed   = "turns-assumed"  // by the time between calls
+	WarnMixed     = "designs-mixed"  // several shares, seeds or kinds of unit
+	WarnCut       = "recordings-cut" // what they would have had after that is missing
+	WarnForeign   = "not-recorded"   // trajectories without what the gateway says of itself
 )
 
 // unlike is the two-sided p below which the split of units is taken for broken.
@@ -33,6 +34,9 @@ func (r *Result) warn(c *Comparison) {
 	}
 	if c.none > 0 {
 		warn(WarnForeign, "%d trajectories were not recorded by awo serve and are left out", c.none)
+	}
+	if c.cut > 0 {
+		warn(WarnCut, "%d recordings are incomplete: they could not be written to their end, and count with what they have", c.cut)
 	}
 	if r.Treated.Units == 0 || r.Control.Units == 0 {
 		warn(WarnNoControl, "there is one arm only: nothing is compared; awo serve --control 0.5 makes two")

@@ -84,14 +84,13 @@ type Options struct {
 	Permutations int // that each test draws; 0 means 9,999
 }
 
+func (o *Options) fill() {
+	o.Most, o.Permutations = cmp.Or(o.Most, 15), cmp.Or(o.Permutations, permutations)
+}
+
 // New compares two sets.
 func New(before, after *Set, o Options) *Contrast {
-	if o.Most <= 0 {
-		o.Most = 15
-	}
-	if o.Permutations <= 0 {
-		o.Permutations = permutations
-	}
+	o.fill()
 	c := &Contrast{}
 	var shared [2]float64
 	for key, b := range before.tasks {

@@ -75,15 +75,35 @@ func holm(family []*Estimate) {
 	}
 }
 
+// Arms tests the figures of an experiment, as New tests those of two sets: arms are
+// permuted over their units, and all figures are one family.
+func Arms(figures []stat.Arms, o Options) []Estimate {
+	o.fill()
+	tested := make([]Estimate, len(figures))
+	var family []*Estimate
+	for i, f := range figures {
+		r := rows{num: slices.Concat(f.Control.Num, f.Treated.Num), den: slices.Concat(f.Control.Den, f.Treated.Den), first: len(f.Control.Num)}
+		if r.permute(&tested[i], uint64(i), o) {
+			family = append(family, &tested[i])
+		}
+	}
+	holm(family)
+	return tested
+}
+
 // permute sets the p of a figure; false if there is none.
 func (p *pair) permute(e *Estimate, purpose uint64, of func(*task) (num, den float64)) bool {
-	rows := p.rows(of)
-	seen := math.Abs(rows.statistic(nil))
+	r := p.rows(of)
+	return r.permute(e, purpose, p.o)
+}
+
+func (r *rows) permute(e *Estimate, purpose uint64, o Options) bool {
+	seen := math.Abs(r.statistic(nil))
 	if math.IsNaN(seen) || math.IsInf(seen, 0) {
 		e.P, e.PAdjusted = stat.Unknown("no task varies, or a set lacks the figure"), stat.Unknown("there is no p to adjust")
 		return false
 	}
-	e.P = stat.Known(p.monteCarlo(purpose, func(swap []bool) bool { return math.Abs(rows.statistic(swap)) >= seen*(1-1e-12) }))
+	e.P = stat.Known(r.monteCarlo(o, purpose, func(swap []bool) bool { return math.Abs(r.statistic(swap)) >= seen*(1-1e-12) }))
 	return true
 }
 
@@ -110,28 +130,25 @@ func (p *pair) permuteTools(e *Estimate) {
 		return most
 	}
 	seen := largest(nil)
-	e.P = stat.Known(p.monteCarlo(900, func(swap []bool) bool { return largest(swap) >= seen*(1-1e-12) }))
+	e.P = stat.Known(all[0].monteCarlo(p.o, 900, func(swap []bool) bool { return largest(swap) >= seen*(1-1e-12) }))
 }
 
 // monteCarlo returns the share of permutations that are as extreme as what was seen. Of
 // pairs swap says whose sides change places; else which tasks of all are in the first set.
-func (p *pair) monteCarlo(purpose uint64, extreme func(swap []bool) bool) float64 {
-	n, first := len(p.tasks[0]), len(p.tasks[0])
-	if !p.paired {
-		n += len(p.tasks[1])
-	}
-	o := stat.Options{Seed: p.o.Seed, Purpose: []uint64{0xc1, purpose}, Each: p.o.Each}
-	return stat.Permute(p.o.Permutations, o, func() func(*rand.PCG) bool {
+func (r *rows) monteCarlo(with Options, purpose uint64, extreme func(swap []bool) bool) float64 {
+	n := max(len(r.num), len(r.differences))
+	o := stat.Options{Seed: with.Seed, Purpose: []uint64{0xc1, purpose}, Each: with.Each}
+	return stat.Permute(with.Permutations, o, func() func(*rand.PCG) bool {
 		swap := make([]bool, n)
 		return func(random *rand.PCG) bool {
-			if p.paired {
+			if r.paired {
 				for i := range swap {
 					swap[i] = stat.Below(random, 2) == 1
 				}
 				return extreme(swap)
 			}
 			for i := range swap {
-				swap[i] = i < first
+				swap[i] = i < r.first
 			}
 			for i := n - 1; i > 0; i-- {
 				j := stat.Below(random, i+1)

@@ -34,6 +34,7 @@ type facts struct {
 	Model   string  `expr:"model"`
 	Outcome string  `expr:"outcome"`
 	Score   float64 `expr:"score"`
+	Reward  float64 `expr:"reward"` // the same
 	Format  string  `expr:"format"`
 	Source  string  `expr:"source"`
 	Parent  string  `expr:"parent"`
@@ -56,7 +57,7 @@ func Names() [][2]string {
 		{"id, task, trial, session, parent", "text, empty where not recorded"},
 		{"agent, model, format", "text; model also matches a model named only by turns"},
 		{"outcome", `"success", "failure" or "unknown"`},
-		{"score", "the recorded reward; not a number (score != score) where there is none"},
+		{"score, reward", "the recorded reward; not a number (score != score) where there is none"},
 		{"source", "the file name"},
 		{"time", `the first recorded time: time >= date("2026-03-01")`},
 		{"calls, turns, user_messages, failed", "counts"},
@@ -89,7 +90,7 @@ func (e *Expression) String() string { return e.source }
 func (e *Expression) Holds(t *trace.Trajectory) (bool, error) {
 	out, err := expr.Run(e.program, factsOf(t))
 	if err != nil {
-		return false, diag.New(t.Source, "where-failed", "the --where expression cannot be evaluated on this trajectory")
+		return false, diag.New(t.Source, "where-failed", "the condition %q cannot be evaluated on this trajectory", e.source)
 	}
 	holds, ok := out.(bool)
 	if !ok {
@@ -111,6 +112,7 @@ func factsOf(t *trace.Trajectory) facts {
 	if t.Score != nil {
 		f.Score = *t.Score
 	}
+	f.Reward = f.Score
 	for i := range t.Turns {
 		if f.Model != "" {
 			break

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"strings"
@@ -151,7 +152,7 @@ func summarized(j *cli.Job, o summarizeOptions, counting count.Options, files []
 		return nil, err
 	}
 	in.Exclude = counter.Take
-	if err := in.Each(func(t *trace.Trajectory) { judge(t); counter.Add(t) }); err != nil {
+	if err := cmp.Or(in.Each(func(t *trace.Trajectory) { judge.Outcome(t); counter.Add(t) }), judge.Err()); err != nil {
 		return nil, err
 	}
 	sum, read := counter.Summary(), in.Stored()

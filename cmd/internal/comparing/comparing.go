@@ -6,6 +6,7 @@
 package comparing
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -129,7 +130,7 @@ func compared(j *cli.Job, o options, files []string, predict func(technique stri
 		return nil, nil, err
 	}
 	comparison := compare.New(options)
-	if err := in.Each(func(t *trace.Trajectory) { judge(t); comparison.Add(t) }); err != nil {
+	if err := cmp.Or(in.Each(func(t *trace.Trajectory) { judge.Outcome(t); comparison.Add(t) }), judge.Err()); err != nil {
 		return nil, nil, err
 	}
 	unjoined := 0

@@ -1,6 +1,7 @@
 package comparing
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -127,7 +128,7 @@ func compareSets(j *cli.Job, o options, args []string) error {
 }
 
 // readSide reads one set, and adds its sequences to the corpus under a name.
-func readSide(j *cli.Job, files []string, judge func(*trace.Trajectory), corpus *trace.Corpus, name string) (side, error) {
+func readSide(j *cli.Job, files []string, judge *Judge, corpus *trace.Corpus, name string) (side, error) {
 	stored, err := cli.OnlyStored(files)
 	if err != nil {
 		return side{}, err
@@ -140,11 +141,12 @@ func readSide(j *cli.Job, files []string, judge func(*trace.Trajectory), corpus 
 		return s, err
 	}
 	costOf := CostBy(j.Meter())
-	return s, s.in.Each(func(t *trace.Trajectory) {
-		judge(t)
+	err = s.in.Each(func(t *trace.Trajectory) {
+		judge.Outcome(t)
 		s.set.Add(t, costOf(t))
 		corpus.Add(t)
 	})
+	return s, cmp.Or(err, judge.Err())
 }
 
 // readStored reads one set from summaries.
@@ -272,6 +274,7 @@ func setsDocument(sides [2]side, c *contrast.Contrast, habits entropy.Difference
 		before, after := sides[0].set, sides[1].set
 		rows = append(rows, measured{m.Name, m.Unit, m.Per, c.Figures[i], before.Quantile(i, 0.5), after.Quantile(i, 0.5), before.Quantile(i, 0.95), after.Quantile(i, 0.95)})
 	}
+	slices.SortStableFunc(rows, func(a, b measured) int { return cmp.Compare(rank(&a), rank(&b)) })
 	table := report.TableOf("changes", "", rows, append([]report.Column{
 		{Key: "figure", Cell: report.By(func(m *measured) report.Cell {
 			name := strings.ReplaceAll(m.Name, "_", " ")
@@ -309,6 +312,18 @@ func digitsOf(m *measured) int {
 		return 4
 	case max(before, after) >= 1000:
 		return 0
+	}
+	return 2
+}
+
+// rank puts the figure that matters most first: success where both sets record it, and
+// what is paid.
+func rank(m *measured) int {
+	switch {
+	case m.Name == "success" && m.Difference.Known():
+		return 0
+	case m.Name == "money" && m.Difference.Known():
+		return 1
 	}
 	return 2
 }

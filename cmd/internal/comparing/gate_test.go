@@ -69,7 +69,7 @@ func TestOutcomes(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		judge, err := OutcomeOptions{Outcomes: file, Success: "score >= 0.6"}.Judge()
+		judge, err := OutcomeOptions{Outcomes: file, Success: "reward >= 0.6"}.Judge()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,10 +85,17 @@ func TestOutcomes(t *testing.T) {
 			{trace.Trajectory{ID: "6", Outcome: trace.OutcomeSuccess}, trace.OutcomeSuccess},
 			{trace.Trajectory{ID: "7"}, trace.OutcomeUnknown},
 		} {
-			if judge(&test.run); test.run.Outcome != test.want {
+			if judge.Outcome(&test.run); test.run.Outcome != test.want {
 				t.Errorf("%s, trajectory %s: %v, want %v", name, test.run.ID, test.run.Outcome, test.want)
 			}
 		}
+	}
+	broken, err := OutcomeOptions{Success: `tools()[0] == "submit"`}.Judge()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if broken.Outcome(&trace.Trajectory{ID: "8"}); broken.Err() == nil || !strings.Contains(broken.Err().Error(), "cannot be evaluated") {
+		t.Errorf("a condition on the first tool of a run without calls: %v", broken.Err())
 	}
 	for text, want := range map[string]string{
 		"{\"id\": \"1\", \"success\": true}\n{": "bad:2:1:", `{"id": "1"}`: "bad:1:1:", `{"id": "1", "success": "maybe"}`: "bad:1:1:",

@@ -2,6 +2,7 @@ package comparing
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -26,7 +27,7 @@ type OutcomeOptions struct {
 // OutcomeFlags adds their flags.
 func OutcomeFlags(f *pflag.FlagSet) {
 	f.String("outcomes", "", "which runs succeeded: a `FILE` of JSON lines or CSV with a session or trajectory id, and success or score")
-	f.String("success", "", "a run succeeded if this `CONDITION` holds, in the language of --where: score >= 0.6, or tool(\"submit_*\")")
+	f.String("success", "", "a run succeeded if this `CONDITION` holds, in the language of --where: reward >= 0.6, or tool(\"submit_*\")")
 }
 
 // outcome is what a file says of a run.
@@ -35,37 +36,52 @@ type outcome struct {
 	score   *float64
 }
 
-// Judge returns what gives trajectories their outcomes.
-func (o OutcomeOptions) Judge() (func(*trace.Trajectory), error) {
+// Judge gives trajectories their outcomes.
+type Judge struct {
+	known     map[string]outcome
+	condition *filter.Expression
+	rewarded  bool // the condition asks for what not every run has
+	err       error
+}
+
+// Judge returns what the options say of outcomes.
+func (o OutcomeOptions) Judge() (*Judge, error) {
 	known, err := readOutcomes(o.Outcomes)
 	if err != nil {
 		return nil, err
 	}
-	var condition *filter.Expression
+	j := &Judge{known: known, rewarded: strings.Contains(o.Success, "score") || strings.Contains(o.Success, "reward")}
 	if o.Success != "" {
-		if condition, err = filter.Compile("--success", o.Success); err != nil {
-			return nil, err
-		}
+		j.condition, err = filter.Compile("--success", o.Success)
 	}
-	return func(t *trace.Trajectory) {
-		of, is := known[t.ID]
-		if !is {
-			of, is = known[t.Session]
-		}
-		if is && of.score != nil {
-			t.Score = of.score
-		}
-		if is && of.success != trace.OutcomeUnknown {
-			t.Outcome = of.success
-			return
-		}
-		if condition == nil || strings.Contains(o.Success, "score") && t.Score == nil {
-			return
-		}
-		if holds, err := condition.Holds(t); err == nil {
-			t.Outcome = outcomeOf(holds)
-		}
-	}, nil
+	return j, err
+}
+
+// Err returns the first trajectory that the condition could not be evaluated on.
+func (j *Judge) Err() error { return j.err }
+
+// Outcome sets the outcome of a trajectory.
+func (j *Judge) Outcome(t *trace.Trajectory) {
+	of, is := j.known[t.ID]
+	if !is {
+		of, is = j.known[t.Session]
+	}
+	if is && of.score != nil {
+		t.Score = of.score
+	}
+	if is && of.success != trace.OutcomeUnknown {
+		t.Outcome = of.success
+		return
+	}
+	if j.condition == nil || j.rewarded && t.Score == nil {
+		return
+	}
+	holds, err := j.condition.Holds(t)
+	if err != nil {
+		j.err = cmp.Or(j.err, err)
+		return
+	}
+	t.Outcome = outcomeOf(holds)
 }
 
 func outcomeOf(success bool) trace.Outcome {

@@ -22,7 +22,7 @@ func conclusion(f *compare.Compared, r *compare.Result) string {
 		return "There is one arm only: nothing can be compared."
 	case !in.Known():
 		return fmt.Sprintf("Whether calling turns are saved is not known: %s.", in.Missing())
-	case in.Lo <= 0 && in.Hi >= 0:
+	case !f.Different:
 		return fmt.Sprintf("No difference in calling turns can be seen: %+.2f a session (%.2f to %.2f).", f.Difference.Float(), in.Lo, in.Hi)
 	case f.Difference.Float() < 0 && bounds.Known():
 		return fmt.Sprintf("Sessions with the compiled tools have %.1f %% fewer calling turns (%.1f to %.1f %%), used or not.", 100*share.Float(), 100*bounds.Lo, 100*bounds.Hi)
@@ -85,6 +85,7 @@ func figureTable(out *Comparison) *report.Table {
 		{Key: "control", Title: "without", Digits: 2},
 		{Key: "difference", Digits: 2},
 		{Key: "difference_interval", Title: "95 % interval", Digits: 2, Align: report.Right},
+		{Key: "p_adjusted", Title: "p", Digits: 3, Rank: 1},
 		{Key: "ratio", Digits: 3},
 		{Key: "ratio_interval", Title: "95 % of the ratio", Digits: 2, Align: report.Right},
 		{Key: "difference_always", Title: "95 % at every look", Interval: true, Align: report.Right, Hide: !looks, Cell: report.By(func(f *compare.Compared) report.Cell {
@@ -94,7 +95,7 @@ func figureTable(out *Comparison) *report.Table {
 			return report.Range(*f.Always, 2)
 		})},
 	})
-	table.Note("All units of an arm count, whether they used a compiled tool or not. Intervals rest on units (bootstrap-t) and hold if one looks once, at a size fixed before.")
+	table.Note("All units of an arm count, whether they used a compiled tool or not. Intervals rest on units (bootstrap-t) and hold if one looks once, at a size fixed before; p permutes arms over units and is adjusted for all figures (Holm), and what the answer names has p below 0.05.")
 	table.NoteIf(looks, "At every look: a confidence sequence (Waudby-Smith et al. 2024), of the means of units; one may look daily and stop. It is wider.")
 	return table
 }
@@ -178,12 +179,13 @@ type Comparison struct {
 
 // Figures are those of a comparison of arms.
 type Figures struct {
-	Input    cli.InputJSON `json:"input"`
-	Unit     string        `json:"unit"` // session, token or day; empty: mixed
-	Share    float64       `json:"share"`
-	Joined   int           `json:"joined_sessions"`
-	Unjoined int           `json:"unjoined_transcripts"`
-	Estimate *estimate     `json:"estimate,omitempty"`
+	Input     cli.InputJSON `json:"input"`
+	Unit      string        `json:"unit"` // session, token or day; empty: mixed
+	Share     float64       `json:"share"`
+	Joined    int           `json:"joined_sessions"`
+	Unjoined  int           `json:"unjoined_transcripts"`
+	Different bool          `json:"different"` // some figure does, at 5 % for all of them
+	Estimate  *estimate     `json:"estimate,omitempty"`
 }
 
 // Prediction is what a back-test says of a technique: the share of calling turns saved, and
@@ -206,7 +208,7 @@ type estimate struct {
 func resultOf(in *cli.Intake, r *compare.Result, predicted *Prediction, unjoined int) *Comparison {
 	turns := &r.Figures[compare.CallingTurns]
 	out := &Comparison{
-		Figures: Figures{Input: in.JSON(), Unit: r.Unit, Share: r.Share, Joined: r.Joined, Unjoined: unjoined}, result: r, conclusion: conclusion(turns, r),
+		Figures: Figures{Input: in.JSON(), Unit: r.Unit, Share: r.Share, Joined: r.Joined, Unjoined: unjoined, Different: r.Different}, result: r, conclusion: conclusion(turns, r),
 	}
 	if predicted != nil {
 		out.Estimate = estimateOf(turns, r, predicted)

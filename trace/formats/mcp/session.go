@@ -84,7 +84,7 @@ func assembleMCP(key string, parts []trace.Fragment, gap time.Duration) ([]*trac
 		if relay := v.Member("awo"); relay.Kind == trace.Object && t.Relay == nil {
 			t.Relay = relayOf(relay)
 			if cut := relay.Member("incomplete"); cut.Kind == trace.Bool && cut.Bool {
-				r.b.Anomaly(build.CodeRecordingCut, 1)
+				r.b.Anomaly(trace.CodeRecordingCut, 1)
 			}
 		}
 		switch {

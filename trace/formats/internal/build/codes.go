@@ -34,10 +34,6 @@ const (
 // were not put together: they are missing.
 const CodeArgsStreamed = "args-streamed"
 
-// CodeRecordingCut is the anomaly of a recording that could not be written to its end, as
-// it says itself.
-const CodeRecordingCut = "recording-incomplete"
-
 // Anomalies of sessions of Gemini CLI.
 const (
 	CodeMessageNotice = "message-notice" // what the program told the user: left out
