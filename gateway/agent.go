@@ -107,47 +107,14 @@ func (a *streams) Read(ctx context.Context) (jsonrpc.Message, error) {
 // receive takes the messages of an agent without sessions until it is gone.
 func (a *streams) receive(ctx context.Context, request *jsonrpc.Request) {
 	defer a.stateless.Close()
-	var mu sync.Mutex
-	cancels := map[jsonrpc.ID]func(){}
+	one := newClient(a.stateless, func(m jsonrpc.Message) {
+		if err := a.Write(ctx, m); err != nil && ctx.Err() == nil {
+			a.s.g.log.Warn("message not delivered to the agent", "reason", err)
+		}
+	})
 	for {
-		switch {
-		case request == nil: // an answer: nobody asked
-		case request.IsCall():
-			id := request.ID
-			mu.Lock()
-			_, twice := cancels[id]
-			if !twice {
-				cancels[id] = func() {}
-			}
-			mu.Unlock()
-			if twice {
-				_ = a.Write(ctx, &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "a request with this id is in flight"}})
-				break
-			}
-			cancel := a.stateless.receive(request, func(m jsonrpc.Message, last bool) {
-				if last {
-					mu.Lock()
-					delete(cancels, id)
-					mu.Unlock()
-				}
-				if err := a.Write(ctx, m); err != nil && ctx.Err() == nil {
-					a.s.g.log.Warn("message not delivered to the agent", "reason", err)
-				}
-			})
-			mu.Lock()
-			if cancels[id] != nil {
-				cancels[id] = cancel
-			}
-			mu.Unlock()
-		case request.Method == "notifications/cancelled":
-			id, _ := idOf(member(request.Params, "requestId"))
-			mu.Lock()
-			cancel := cancels[id]
-			delete(cancels, id)
-			mu.Unlock()
-			if cancel != nil {
-				cancel()
-			}
+		if request != nil { // else it is an answer: nobody asked
+			one.take(request)
 		}
 		m, err := a.next(ctx)
 		if err != nil {

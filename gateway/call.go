@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -82,7 +83,7 @@ func (s *session) callTool(m *jsonrpc.Request) {
 	case h.Answer != nil:
 		s.answer(m, h)
 	case t == nil:
-		s.refuse(m.ID, jsonrpc.CodeInvalidParams, "unknown tool "+strconv.Quote(c.Name))
+		s.refuse(m.ID, jsonrpc.CodeInvalidParams, "unknown tool "+strconv.Quote(c.Name)+s.missing())
 	default:
 		if h.To != nil || c.Name != t.Name {
 			params = replaced(params, "name", quoted(t.Name))
@@ -157,4 +158,16 @@ func (s *session) sendWith(r *jsonrpc.Response, blocks []json.RawMessage, by str
 		r = &jsonrpc.Response{ID: r.ID, Result: whole}
 	}
 	s.deliver(r, r.ID)
+}
+
+// missing says which servers are not there, and why: a tool may be unknown because of that.
+func (s *session) missing() (out string) {
+	for _, u := range s.ups {
+		u.mu.Lock()
+		if u.reason != "" {
+			out += fmt.Sprintf("; server %s is not available: %s", u.server.Name, u.reason)
+		}
+		u.mu.Unlock()
+	}
+	return out
 }

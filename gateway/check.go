@@ -38,6 +38,7 @@ func (nobody) Close() error                           { return nil }
 // the tools that there are. A server has Options.ConnectWait for that.
 func (g *Gateway) Check(ctx context.Context) ([]State, []*Tool) {
 	s := g.newSession(nobody{})
+	s.setup = &setup{servers: s.setup.servers} // each server is asked itself
 	s.initialize = append(append([]byte(`{"protocolVersion":"`+versions[0]+`","capabilities":{},"clientInfo":{"name":"awo","version":`), quoted(g.options.Version)...), "}}"...)
 	// A server is kept until all are read: only together do they show which names collide.
 	read, enough := context.WithTimeout(ctx, g.options.ConnectWait)

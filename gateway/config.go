@@ -43,6 +43,7 @@ type Server struct {
 	Timeout time.Duration // of calls that the gateway makes itself; 0 is the gateway's
 	Aliases []Alias
 	Reads   []string // globs of tools that only read, whatever their annotations say
+	Shared  bool     // all sessions share one connection; else each has its own
 
 	// Prefix stands before the names of its tools and prompts, with a _ between; "" is none.
 	// HasPrefix says that the configuration names it.
@@ -222,6 +223,11 @@ func (p *serverParser) own(n *yamlsrc.Node, s *Server) {
 				p.report(e.Value.Pos, CodeShape, "\"timeout\" is a time such as \"30s\"")
 			}
 			s.Timeout = max(d, 0)
+		case "sessions":
+			of := p.expand(e.Value)
+			if s.Shared = of == "shared"; !s.Shared && of != "own" {
+				p.report(e.Value.Pos, CodeShape, "\"sessions\" is \"own\" or \"shared\"")
+			}
 		case "prefix":
 			if s.Prefix, s.HasPrefix = p.expand(e.Value), true; s.Prefix != "" && !serverName.MatchString(s.Prefix) {
 				p.report(e.Value.Pos, CodeName, "a prefix has up to 40 letters, digits, dots, - and _, a letter or digit first, or is empty")
@@ -240,7 +246,7 @@ func (p *serverParser) own(n *yamlsrc.Node, s *Server) {
 			})
 		default:
 			problem := p.report(e.Key.Pos, CodeShape, "\"awo\" has no such member")
-			if near := diag.Nearest(e.Key.Text, []string{"aliases", "inherit", "prefix", "reads", "timeout"}); near != "" {
+			if near := diag.Nearest(e.Key.Text, []string{"aliases", "inherit", "prefix", "reads", "sessions", "timeout"}); near != "" {
 				problem.Note(diag.Pos{}, "did you mean %q?", near)
 			}
 		}

@@ -77,7 +77,11 @@ func (u *upstream) discover(ctx context.Context, c conn) (result json.RawMessage
 	}
 	use(true)
 	defer func() { use(err == nil) }()
-	wait, cancel := context.WithTimeout(ctx, discoverWait)
+	limit := discoverWait
+	if _, is := c.(*joined); is { // it speaks it, and its server may be starting
+		limit = startWait
+	}
+	wait, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	found, err := u.ask(wait, "server/discover", json.RawMessage(`{}`))
 	if err != nil {

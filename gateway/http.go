@@ -44,7 +44,7 @@ type Handler struct {
 	work     sync.WaitGroup
 }
 
-// Handler returns a handler whose sessions end with ctx; Wait waits for that.
+// Handler returns a handler whose sessions end with ctx; Wait, called once, waits for that.
 func (g *Gateway) Handler(ctx context.Context, o HTTPOptions) *Handler {
 	if o.Idle <= 0 {
 		o.Idle = 30 * time.Minute
@@ -52,11 +52,15 @@ func (g *Gateway) Handler(ctx context.Context, o HTTPOptions) *Handler {
 	if o.MaxSessions <= 0 {
 		o.MaxSessions = 32
 	}
+	g.hold(1)
 	return &Handler{g: g, o: o, ctx: ctx, sessions: map[string]*visitor{}, shared: map[string]*stateless{}}
 }
 
 // Wait waits for all sessions to have ended.
-func (h *Handler) Wait() { h.work.Wait() }
+func (h *Handler) Wait() {
+	h.work.Wait()
+	h.g.hold(-1)
+}
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -94,7 +95,9 @@ func errorOf(r *jsonrpc.Response, ok bool) error {
 // together returns the agent that all requests of a token share, nil if there are too many
 // sessions.
 func (h *Handler) together(who string) *stateless {
-	key := who
+	// Requests are of one session until the setup is replaced: then another one begins, and
+	// this one ends when nothing is under way in it.
+	key := fmt.Sprintf("%p\n%s", h.g.now.Load(), who)
 	if h.g.options.Experiment.Unit == UnitDay { // a session is in one arm
 		key += "\n" + time.Now().UTC().Format(time.DateOnly)
 	}

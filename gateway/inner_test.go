@@ -350,12 +350,12 @@ func FuzzStateless(f *testing.F) {
 		})
 		var own jsonrpc.ID
 		for range 3 { // initialize, the request, and what else there is
-			a.mu.Lock()
+			a.box.mu.Lock()
 			var next jsonrpc.Message
-			if len(a.queue) > 0 {
-				next, a.queue = a.queue[0], a.queue[1:]
+			if len(a.box.queue) > 0 {
+				next, a.box.queue = a.box.queue[0], a.box.queue[1:]
 			}
-			a.mu.Unlock()
+			a.box.mu.Unlock()
 			request, ok := next.(*jsonrpc.Request)
 			if !ok || !request.IsCall() {
 				break

@@ -30,7 +30,7 @@ type sessionLog struct {
 }
 
 func newLog(s *session, r *Recording, id string) *sessionLog {
-	return &sessionLog{s: s, r: r, id: id, redact: newRedactor(r, s.g.servers), lists: map[[sha256.Size]byte]bool{}}
+	return &sessionLog{s: s, r: r, id: id, redact: newRedactor(r, s.setup.servers), lists: map[[sha256.Size]byte]bool{}}
 }
 
 // record writes a message. If that fails the file ends with the last line that is whole, and
@@ -124,8 +124,8 @@ func (l *sessionLog) write(direction string, data []byte, n *note) error {
 // of an experiment.
 func (l *sessionLog) about(first []byte) ([]byte, error) {
 	servers, sums := []string{}, sha256.New()
-	for i := range l.s.g.servers {
-		s := &l.s.g.servers[i]
+	for i := range l.s.setup.servers {
+		s := &l.s.setup.servers[i]
 		servers = append(servers, s.Name)
 		fmt.Fprintf(sums, "%q %q %q %q\n", s.Name, s.Command, s.Args, s.URL) // no environment, no headers
 	}
@@ -135,8 +135,8 @@ func (l *sessionLog) about(first []byte) ([]byte, error) {
 		"arm": l.s.arm, "share": e.Share, "unit": e.Unit, "unit_id": l.s.unit, "seed": e.Seed, "era": cmp.Or(l.s.era(), "initialize"),
 		"incomplete": false,
 	}
-	if l.s.g.options.Layer != nil {
-		maps.Copy(about, l.s.g.options.Layer.About())
+	if l.s.setup.layer != nil {
+		maps.Copy(about, l.s.setup.layer.About())
 	}
 	client, meta := member(l.meta, metaClient), l.meta
 	if meta == nil {

@@ -175,7 +175,7 @@ func (s *session) pass(u *upstream, m *jsonrpc.Request, params json.RawMessage, 
 		return
 	}
 	u.mu.Lock()
-	away, full, ready := u.recalled || u.conn == nil, u.waiting >= maxWaiting, u.ready
+	away, full, ready := u.recalled || u.conn == nil, u.waiting >= maxWaiting || u.reason == errFull.Error(), u.ready
 	if away && !full {
 		u.waiting++
 	}
@@ -340,6 +340,22 @@ func (s *session) related(u *upstream, token []byte) (id jsonrpc.ID) {
 	return id
 }
 
+// ambiguous reports whether a question of a server that sessions share may belong to more
+// than one of them: no user is asked about the call of another. s.mu is held.
+func (s *session) ambiguous(u *upstream) bool {
+	a, ok := s.agent.(*stateless)
+	if !ok || !a.inside {
+		return false
+	}
+	calls := 0
+	for _, f := range s.flights {
+		if f.up == u {
+			calls++
+		}
+	}
+	return calls > 1
+}
+
 // question notes a question to the agent and returns its id; s.mu is held.
 func (s *session) question(q question) string {
 	s.last++
@@ -389,6 +405,11 @@ func (s *session) fromServer(u *upstream, m *jsonrpc.Request) {
 			u.send(&jsonrpc.Response{ID: m.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the client cannot be asked now"}})
 			return
 		}
+		if s.ambiguous(u) {
+			s.mu.Unlock()
+			u.send(&jsonrpc.Response{ID: m.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the server is shared by sessions, and nobody can tell whose call this question belongs to"}})
+			return
+		}
 		id := s.question(question{up: u, id: m.ID})
 		related := s.related(u, nil)
 		s.mu.Unlock()
@@ -399,6 +420,9 @@ func (s *session) fromServer(u *upstream, m *jsonrpc.Request) {
 	if method := changes[m.Method]; method != "" {
 		u.changed(method, m)
 		return
+	}
+	if m.Method == "notifications/subscriptions/acknowledged" {
+		return // the subscription is the gateway's
 	}
 	params := m.Params
 	s.mu.Lock()

@@ -23,6 +23,7 @@ type Options struct {
 	ServerLog   io.Writer     // gets what servers write to their standard error; nil drops it
 	Recording   *Recording    // nil records nothing
 	Layer       Layer         // beside the servers; nil is none
+	Processes   int           // of servers, in all sessions together; 0 is 64
 	Experiment  Experiment    // which sessions do without it
 
 	// Cache is a folder for what servers have, which is shown while they are starting; ""
@@ -39,9 +40,21 @@ type Options struct {
 
 // Gateway connects agents to servers.
 type Gateway struct {
+	options   Options
+	log       *slog.Logger
+	processes chan struct{} // one of each that runs
+	now       atomic.Pointer[setup]
+
+	mu   sync.Mutex
+	held int // how often servers that sessions share are held
+	open map[*session]bool
+}
+
+// setup is what sessions begin with, and keep.
+type setup struct {
 	servers []Server
-	options Options
-	log     *slog.Logger
+	layer   Layer              // nil is none
+	shared  map[string]*shared // servers that sessions share, by name
 }
 
 // New returns a gateway to servers.
@@ -58,8 +71,53 @@ func New(servers []Server, o Options) *Gateway {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Gateway{servers: withPrefixes(servers, o.Prefixes), options: o, log: o.Log}
+	if o.Processes <= 0 {
+		o.Processes = 64
+	}
+	g := &Gateway{options: o, log: o.Log, processes: make(chan struct{}, o.Processes), open: map[*session]bool{}}
+	g.Reload(servers, o.Layer)
+	return g
 }
+
+// Reload replaces servers and layer for the sessions that begin from now on. Others keep
+// those that they began with.
+func (g *Gateway) Reload(servers []Server, layer Layer) {
+	next := &setup{servers: withPrefixes(servers, g.options.Prefixes), layer: layer, shared: map[string]*shared{}}
+	for _, s := range next.servers {
+		if s.Shared {
+			s.Shared, s.Prefix = false, ""
+			o := g.options
+			o.Recording, o.Experiment = nil, Experiment{}
+			own := &Gateway{options: o, log: g.log, processes: g.processes, open: map[*session]bool{}}
+			own.now.Store(&setup{servers: []Server{s}})
+			next.shared[s.Name] = &shared{g: own}
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	before := g.now.Swap(next)
+	next.hold(g.held)
+	if before != nil {
+		go before.hold(-g.held) // sessions may still use it
+	}
+}
+
+// hold keeps the shared servers running however many sessions there are, until as many are
+// taken back.
+func (s *setup) hold(n int) {
+	for _, server := range s.shared {
+		server.hold(n)
+	}
+}
+
+// hold is setup.hold for the setup that is in use.
+func (g *Gateway) hold(n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held += n
+	g.now.Load().hold(n)
+}
+
 
 // Agent is the connection of an agent.
 type Agent interface {
@@ -87,6 +145,7 @@ type serves interface {
 // session is one agent and its connections.
 type session struct {
 	g     *Gateway
+	setup *setup
 	agent Agent
 	ups   []*upstream
 	rec   *recorder // nil records nothing
@@ -139,8 +198,8 @@ func (g *Gateway) Serve(ctx context.Context, agent Agent) error {
 		s.rec = g.options.Recording.begin(s)
 	}
 	s.ctx = ctx
-	if g.options.Layer != nil && s.arm != ArmControl {
-		s.layer = g.options.Layer.Open(&Host{s})
+	if s.setup.layer != nil && s.arm != ArmControl {
+		s.layer = s.setup.layer.Open(&Host{s})
 	}
 	stop := context.AfterFunc(ctx, func() { _ = agent.Close() })
 	defer stop()
@@ -170,10 +229,10 @@ func (g *Gateway) Serve(ctx context.Context, agent Agent) error {
 
 // newSession returns the session of an agent whose servers are not started.
 func (g *Gateway) newSession(agent Agent) *session {
-	s := &session{g: g, agent: agent, flights: map[jsonrpc.ID]flight{}, asked: map[string]question{}}
-	for i := range g.servers {
+	s := &session{g: g, setup: g.now.Load(), agent: agent, flights: map[jsonrpc.ID]flight{}, asked: map[string]question{}}
+	for i := range s.setup.servers {
 		s.ups = append(s.ups, &upstream{
-			s: s, server: &g.servers[i], ready: make(chan struct{}), tried: make(chan struct{}), reason: "it is starting",
+			s: s, server: &s.setup.servers[i], ready: make(chan struct{}), tried: make(chan struct{}), reason: "it is starting",
 			pending: map[int64]func(*jsonrpc.Response){}, lists: map[string][]json.RawMessage{},
 		})
 		if g.options.Cache != "" {

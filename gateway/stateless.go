@@ -29,16 +29,16 @@ type stateless struct {
 	who    string
 	server json.RawMessage // what is said of the gateway
 	shared bool            // by clients that may differ in what they can
+	inside bool            // these clients are sessions of this program, whose agents get results as they are
 	idle   *time.Timer     // over HTTP
 	gone   chan struct{}
-	wake   chan struct{}   // has room for one
+	box    *mailbox        // for the session
 	ready  chan struct{}   // closed when introduction is there
 	said   json.RawMessage // the result of initialize
 	s      *session
 
 	mu      sync.Mutex
 	prefix  string            // of what names a request that waits here: servers have states of their own, which pass
-	queue   []jsonrpc.Message // for the session
 	begun   bool
 	closed  bool
 	after   []func() // once it is ready
@@ -67,7 +67,7 @@ type errand struct {
 func newStateless(g *Gateway, who string, shared bool) *stateless {
 	server := append([]byte(`{"name":"awo","version":`), quoted(g.options.Version)...)
 	return &stateless{
-		g: g, who: who, server: append(server, '}'), shared: shared, gone: make(chan struct{}), wake: make(chan struct{}, 1), ready: make(chan struct{}),
+		g: g, who: who, server: append(server, '}'), shared: shared, gone: make(chan struct{}), box: newMailbox(), ready: make(chan struct{}),
 		prefix: "awo-" + rand.Text() + "-", errands: map[int64]*errand{}, parked: map[string]*errand{}, heard: map[*errand]*subscription{},
 	}
 }
@@ -87,25 +87,7 @@ func (a *stateless) era() string { return statelessVersion }
 func (a *stateless) of(s *session) { a.s = s }
 
 // Read implements Agent.
-func (a *stateless) Read(ctx context.Context) (jsonrpc.Message, error) {
-	for {
-		a.mu.Lock()
-		if len(a.queue) > 0 {
-			m := a.queue[0]
-			a.queue = a.queue[1:]
-			a.mu.Unlock()
-			return m, nil
-		}
-		a.mu.Unlock()
-		select {
-		case <-a.wake:
-		case <-a.gone:
-			return nil, io.EOF
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-}
+func (a *stateless) Read(ctx context.Context) (jsonrpc.Message, error) { return a.box.next(ctx, a.gone) }
 
 // Close implements Agent.
 func (a *stateless) Close() error {
@@ -126,14 +108,8 @@ func (a *stateless) Close() error {
 	return nil
 }
 
-// hand queues a message for the session; a.mu is held.
-func (a *stateless) hand(m jsonrpc.Message) {
-	a.queue = append(a.queue, m)
-	select {
-	case a.wake <- struct{}{}:
-	default:
-	}
-}
+// hand queues a message for the session.
+func (a *stateless) hand(m jsonrpc.Message) { a.box.put(m) }
 
 // once calls f when the session has begun, which the first call does; a.mu is held.
 func (a *stateless) once(params json.RawMessage, f func()) {

@@ -102,7 +102,7 @@ func (u *upstream) once(ctx context.Context) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	var work sync.WaitGroup
-	conn, err := u.connect(end)
+	conn, err := u.connect(ctx, end)
 	if err != nil {
 		u.down(err)
 		return err
@@ -128,14 +128,12 @@ func (u *upstream) once(ctx context.Context) error {
 	return err
 }
 
-func (u *upstream) connect(end context.CancelCauseFunc) (conn, error) {
+func (u *upstream) connect(ctx context.Context, end context.CancelCauseFunc) (conn, error) {
+	if s := u.s.setup.shared[u.server.Name]; s != nil {
+		return s.join(), nil
+	}
 	if u.server.Command != "" {
-		l, err := start(u.server, u.s.g.options.ServerLog, u.s.g.options.MaxMessage)
-		if err != nil {
-			return nil, err
-		}
-		l.noise, l.long = u.noise, u.tooLong
-		return l, nil
+		return u.process(ctx)
 	}
 	return dial(u.server, u.s.g.options.MaxMessage, func(m jsonrpc.Message) {
 		if err := u.came(m); err != nil {
@@ -300,6 +298,10 @@ func (u *upstream) deliver(ctx context.Context, message jsonrpc.Message) {
 	switch c := c.(type) {
 	case *lines:
 		err = c.Write(ctx, message)
+	case *joined:
+		if request != nil {
+			c.client.take(request)
+		}
 	case *remote:
 		err = c.post(ctx, message, u.definition)
 		if gone, ok := errors.AsType[*goneError](err); ok {

@@ -49,6 +49,7 @@ type options struct {
 	ConnectWait time.Duration `mapstructure:"connect-wait"`
 	Idle        time.Duration `mapstructure:"idle"`
 	MaxSessions int           `mapstructure:"max-sessions"`
+	Processes   int           `mapstructure:"max-processes"`
 
 	Tools        string        `mapstructure:"tools"`
 	Writes       string        `mapstructure:"writes"`
@@ -122,6 +123,7 @@ session and ended with it.`,
 	f.Duration("connect-wait", 5*time.Second, "how long an agent waits for servers that are starting, a `TIME` such as 5s")
 	f.Duration("idle", 30*time.Minute, "end sessions over HTTP without a request for this `TIME`")
 	cli.Count(f, "max-sessions", 32, 1, "how `MANY` sessions there are at once over HTTP")
+	cli.Count(f, "max-processes", 64, 1, "how `MANY` servers run at once, in all sessions together")
 	addTools(f)
 	return cli.Work(a, c, func(j *cli.Job, o options, _ []string) error { return run(a, j, o) })
 }
@@ -151,7 +153,7 @@ func run(a *cli.App, j *cli.Job, o options) error {
 	if problems != nil {
 		return problems // lines are not shown: they may hold keys
 	}
-	so := gateway.Options{ConnectWait: o.ConnectWait, Version: cli.CurrentBuild().Version, Prefixes: gateway.Prefixes(o.Prefix), MaxMessage: int(o.MaxMessage), Log: j.Log, ServerLog: a.Stderr}
+	so := gateway.Options{ConnectWait: o.ConnectWait, Version: cli.CurrentBuild().Version, Prefixes: gateway.Prefixes(o.Prefix), MaxMessage: int(o.MaxMessage), Processes: o.Processes, Log: j.Log, ServerLog: a.Stderr}
 	layer, err := o.layer(j, servers)
 	if err != nil {
 		return err

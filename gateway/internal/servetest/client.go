@@ -29,12 +29,18 @@ type Client struct {
 // Relay starts a gateway; it ends with the test.
 func Relay(t *testing.T, o gateway.Options, servers ...gateway.Server) *Client {
 	t.Helper()
+	return Join(t, gateway.New(servers, o))
+}
+
+// Join begins a session of a gateway; it ends with the test.
+func Join(t *testing.T, g *gateway.Gateway) *Client {
+	t.Helper()
 	inReader, inWriter := io.Pipe()
 	outReader, outWriter := io.Pipe()
 	agent := gateway.Streams(inReader, outWriter, 0)
 	done := make(chan error, 1)
 	go func() {
-		done <- gateway.New(servers, o).Serve(context.Background(), agent)
+		done <- g.Serve(context.Background(), agent)
 		_ = outWriter.Close()
 	}()
 	return connect(t, inWriter, outReader, func() {
