@@ -51,6 +51,7 @@ func Build(in Input) *Graph {
 	f := newFrame(tools)
 	clusters := f.clusters(f.proofs(in.Proofs))
 	g.nodes(f, clusters, obs, sources)
+	g.recall(&Graph{}, obs, Upkeep{}.filled().Window)
 	g.feeds(in.Proofs)
 	g.consumes(f, clusters, obs)
 	g.produces(f, clusters)

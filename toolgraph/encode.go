@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/toolgraph/catalog"
@@ -72,10 +73,13 @@ func (f *file) graph() (*Graph, string) {
 			complain(!(w >= 0 && w <= 1), "the weight %v is not between 0 and 1", w)
 		}
 	}
+	_, err := time.Parse(time.DateOnly, g.Updated)
+	complain(g.Updated != "" && err != nil, "%q is no day", g.Updated)
 	counts := func(n ...int) { complain(slices.Min(n) < 0, "a count is below 0") }
 	for i := range g.Tools {
 		t := &g.Tools[i]
 		counts(t.Counts.OK, t.Counts.Failed, t.Counts.Unknown)
+		complain(min(t.Recent.OK, t.Recent.Failed, t.Recent.Calls) < 0, "a count is below 0")
 		complain(!slices.Contains([]Effect{Reads, Writes, Unknown}, t.Effect) || !slices.Contains([]State{Active, Pruned, Failing}, t.State), "the effect or state of %q is none", t.Name)
 		for _, p := range slices.Concat(t.Inputs, t.Outputs) {
 			param(p.Param)

@@ -59,6 +59,7 @@ type Tool struct {
 	Effect      Effect  `json:"effect"`
 	Why         string  `json:"why,omitempty"` // what the effect rests on: annotation, method, name; "" if it is unknown
 	Counts      Counts  `json:"calls"`
+	Recent      Recent  `json:"recent"`
 	State       State   `json:"state"`
 	Inputs      []Place `json:"inputs"`
 	Outputs     []Place `json:"outputs"`
@@ -149,7 +150,7 @@ type Graph struct {
 
 	Links      int         `json:"links"` // pairs that trained or could have trained the predictor
 	Prediction *Prediction `json:"-"`
-	Updated    string      `json:"updated,omitempty"` // the last day of an update; "" if there was none
+	Updated    string      `json:"updated,omitempty"` // the last day that was observed; "" if there was none
 
 	index map[string]int
 }

@@ -57,8 +57,8 @@ type Observed struct {
 	Trajectories int
 	Calls        map[string]Counts
 	Follows      map[Step]Counts // of the second call
-	// Days holds Follows by the day (UTC, as YYYY-MM-DD) on which the trajectory
-	// started; "" is those without a recorded time.
+	// Days holds Follows, and from "" the first calls of trajectories, by the day (UTC, as
+	// YYYY-MM-DD) on which the trajectory started; "" is those without a recorded time.
 	Days map[string]map[Step]Counts
 	// Given counts the calls that gave an argument, by tool and path.
 	Given map[string]map[string]int
@@ -99,14 +99,14 @@ func (o *Observed) Observe(t *trace.Trajectory) {
 		n := o.Calls[name]
 		n.add(c.Status)
 		o.Calls[name] = n
+		s := Step{before, name}
+		n = o.Days[day][s]
+		n.add(c.Status)
+		o.Days[day][s] = n
 		if before != "" {
-			s := Step{before, name}
 			n := o.Follows[s]
 			n.add(c.Status)
 			o.Follows[s] = n
-			n = o.Days[day][s]
-			n.add(c.Status)
-			o.Days[day][s] = n
 		}
 		before = name
 		o.arguments(name, c)

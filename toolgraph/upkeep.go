@@ -2,55 +2,101 @@ package toolgraph
 
 import (
 	"cmp"
+	"fmt"
 	"hash/fnv"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 )
 
 // Upkeep are the constants of the graph's evolution (section 3.2.4). The zero value is
 // the default.
 type Upkeep struct {
-	Failure float64 // l of Equation 13, the weight of failures; 0 means .8
+	Failure float64 // l of Equation 13, the weight of failures; 0 means .5
 	Prune   float64 // score above which a tool is pruned; 0 means .7, as in the paper
 	Grace   int     // calls below which a tool is not judged; 0 means 5
 	Memory  float64 // h of Equation 14; 0 means .7
-	Window  int     // days; 0 means 7
-	Share   float64 // of the pruned tools that an update puts back; 0 means .1, as in the paper
+	Window  int     // days of Equation 14, and after which a call counts half in Equation 13; 0 means 7
+	Share   float64 // chance of a pruned tool that an update puts it back; 0 means .1, as in the paper
 	Seed    uint64
 }
 
 func (o Upkeep) filled() Upkeep {
-	fill := func(x *float64, d float64) {
-		if *x == 0 {
-			*x = d
-		}
-	}
-	fill(&o.Failure, .8)
-	fill(&o.Prune, .7)
-	fill(&o.Memory, .7)
-	fill(&o.Share, .1)
-	if o.Grace == 0 {
-		o.Grace = 5
-	}
-	if o.Window == 0 {
-		o.Window = 7
-	}
+	o.Failure, o.Prune, o.Grace = cmp.Or(o.Failure, .5), cmp.Or(o.Prune, .7), cmp.Or(o.Grace, 5)
+	o.Memory, o.Window, o.Share = cmp.Or(o.Memory, .7), cmp.Or(o.Window, 7), cmp.Or(o.Share, .1)
 	return o
 }
 
-// PruneScore returns Equation 13: l s(fail) + (1 - l) s(1/freq), s the logistic
-// function, fail the share of failed calls, freq the calls as a share of those of the
-// tool that is called most. It grows with failures and with rareness.
-func PruneScore(fail, freq, l float64) float64 {
-	s := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
-	rare := 1.0
-	if freq > 0 {
-		rare = s(1 / freq)
+// PruneScore returns Equation 13: l s(failed/succeeded) + (1 - l) s(1/calls), s the
+// logistic function. It grows with failures and with rareness. Its units are ours: with
+// them and l = .5 each half alone can come to .75.
+func PruneScore(r Recent, l float64) float64 {
+	s := func(of, by float64) float64 {
+		if of == 0 {
+			return .5
+		}
+		return 1 / (1 + math.Exp(-of/by)) // 1 where by is 0
 	}
-	return float64(l*s(fail)) + float64((1-l)*rare)
+	return float64(l*s(r.Failed, r.OK)) + float64((1-l)*s(1, r.Calls))
+}
+
+// Recent is what a tool did of late: how its calls ended, of which each counts half after
+// ten more, and how many there were, of which each counts half after a week.
+type Recent struct {
+	OK     float64 `json:"ok"`
+	Failed float64 `json:"failed"`
+	Calls  float64 `json:"calls"`
+}
+
+// fade is by how much a call counts less after each further one.
+var fade = math.Exp2(-1. / 10)
+
+// add adds calls that were made in some order, which is the same as if each kind were
+// spread evenly among them.
+func (r *Recent) add(c Counts) {
+	r.Calls += float64(c.Calls())
+	if n := float64(c.OK + c.Failed); n > 0 {
+		old := math.Pow(fade, n)
+		each := (1 - old) / (1 - fade) / n
+		r.OK, r.Failed = float64(r.OK*old)+float64(each*float64(c.OK)), float64(r.Failed*old)+float64(each*float64(c.Failed))
+	}
+}
+
+// recall brings what the tools did of late up to the last day of what is new. Calls
+// without a time pass no day.
+func (g *Graph) recall(old *Graph, fresh *Observed, window int) {
+	recent := make([]Recent, len(g.Tools))
+	for i := range g.Tools {
+		if j, known := old.Find(g.Tools[i].Name); known {
+			recent[i] = old.Tools[j].Recent
+			if c := old.Tools[j].Counts; recent[i] == (Recent{}) { // of an older file
+				recent[i].add(c)
+			}
+		}
+	}
+	g.Updated = old.Updated
+	for _, day := range slices.Sorted(maps.Keys(fresh.Days)) {
+		if day > g.Updated {
+			if g.Updated != "" {
+				passed := mustDay(day).Sub(mustDay(g.Updated)).Hours() / 24
+				for i := range recent {
+					recent[i].Calls *= math.Exp2(-passed / float64(window))
+				}
+			}
+			g.Updated = day
+		}
+		calls := map[string]Counts{}
+		for s, n := range fresh.Days[day] {
+			calls[s.To] = calls[s.To].plus(n)
+		}
+		for i := range recent {
+			recent[i].add(calls[g.Tools[i].Name])
+		}
+	}
+	for i, r := range recent {
+		g.Tools[i].Recent = Recent{rounded(r.OK), rounded(r.Failed), rounded(r.Calls)}
+	}
 }
 
 // StepWeight returns Equation 14: h w + (1 - h) succeeded/of, where succeeded of the
@@ -93,7 +139,7 @@ func Update(old *Graph, in Input, o Upkeep) (*Graph, Changes) {
 	merged.Links = append(old.given(), in.Links...)
 	g := Build(merged)
 	g.Trajectories = old.Trajectories + fresh.Trajectories
-	g.Updated = old.Updated
+	g.recall(old, fresh, o.Window)
 	var c Changes
 	for i := range g.Tools {
 		if _, known := old.Find(g.Tools[i].Name); !known {
@@ -101,7 +147,7 @@ func Update(old *Graph, in Input, o Upkeep) (*Graph, Changes) {
 		}
 	}
 	g.step(old, fresh, o, &c)
-	g.prune(old, fresh, o, &c)
+	g.prune(old, o, &c)
 	return g, c
 }
 
@@ -128,12 +174,14 @@ func (g *Graph) step(old *Graph, fresh *Observed, o Upkeep, c *Changes) {
 		return
 	}
 	first, last := mustDay(days[0]), mustDay(days[len(days)-1])
-	g.Updated = max(g.Updated, days[len(days)-1])
 	c.Days = int(last.Sub(first).Hours()/24) + 1
 	succeeded := map[Step]int{} // in the window
 	into := map[string]int{}
 	shift := func(day time.Time, sign int) {
 		for s, n := range fresh.Days[day.Format(time.DateOnly)] {
+			if s.From == "" {
+				continue // the first call of a trajectory comes after none
+			}
 			succeeded[s] += sign * n.Succeeded()
 			into[s.To] += sign * n.Succeeded()
 		}
@@ -203,13 +251,8 @@ func nextDay(days []string, day time.Time) (time.Time, bool) {
 }
 
 // prune judges every tool by Equation 13 and puts some of the pruned ones back.
-func (g *Graph) prune(old *Graph, fresh *Observed, o Upkeep, c *Changes) {
-	most := 0
-	for i := range g.Tools {
-		most = max(most, g.Tools[i].Counts.Calls())
-	}
+func (g *Graph) prune(old *Graph, o Upkeep, c *Changes) {
 	sole := g.soleProducers()
-	var pruned []int
 	for i := range g.Tools {
 		t := &g.Tools[i]
 		before := Active
@@ -217,44 +260,33 @@ func (g *Graph) prune(old *Graph, fresh *Observed, o Upkeep, c *Changes) {
 			before = old.Tools[j].State
 		}
 		t.State = Active
-		calls := t.Counts.Calls()
-		if calls < o.Grace || PruneScore(failShare(t.Counts), float64(calls)/float64(max(1, most)), o.Failure) <= o.Prune {
+		switch {
+		case t.Counts.Calls() < o.Grace || PruneScore(t.Recent, o.Failure) <= o.Prune:
 			if before == Pruned {
 				c.Reactivated = append(c.Reactivated, t.Name)
 			}
-			continue
-		}
-		switch {
-		case fresh.Calls[t.Name].OK > 0 && before == Pruned:
-			c.Reactivated = append(c.Reactivated, t.Name) // it works again
 		case sole[i]:
 			t.State = Failing
 			if before != Failing {
 				c.Failing = append(c.Failing, t.Name)
 			}
+		case before != Pruned:
+			t.State = Pruned
+			c.Pruned = append(c.Pruned, t.Name)
+		case g.chance(t.Name, o.Seed) < o.Share:
+			c.Reactivated, c.Probed = append(c.Reactivated, t.Name), append(c.Probed, t.Name)
 		default:
 			t.State = Pruned
-			if before == Pruned {
-				pruned = append(pruned, i)
-			} else {
-				c.Pruned = append(c.Pruned, t.Name)
-			}
 		}
 	}
-	for _, i := range g.probed(pruned, o) {
-		g.Tools[i].State = Active
-		c.Reactivated = append(c.Reactivated, g.Tools[i].Name)
-		c.Probed = append(c.Probed, g.Tools[i].Name)
-	}
-	slices.Sort(c.Reactivated)
 }
 
-// failShare returns the failed calls as a share of those of known status.
-func failShare(c Counts) float64 {
-	if known := c.OK + c.Failed; known > 0 {
-		return float64(c.Failed) / float64(known)
-	}
-	return 0
+// chance returns a number from 0 to 1 that seed, name, day and count of trajectories
+// decide, so that another update tries other tools.
+func (g *Graph) chance(name string, seed uint64) float64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d\x00%s\x00%s\x00%d", seed, name, g.Updated, g.Trajectories)
+	return float64(mix(h.Sum64(), 0)>>11) / (1 << 53)
 }
 
 // soleProducers returns the tools without which a required parameter has no
@@ -282,20 +314,4 @@ func (g *Graph) soleProducers() map[int]bool {
 		}
 	}
 	return out
-}
-
-// probed returns the share of pruned tools that this update puts back: those with
-// the lowest hash of seed, name and day, so that another day tries others.
-func (g *Graph) probed(pruned []int, o Upkeep) []int {
-	n := int(math.Ceil(o.Share * float64(len(pruned))))
-	hash := func(i int) uint64 {
-		h := fnv.New64a()
-		h.Write([]byte(strconv.FormatUint(o.Seed, 10) + "\x00" + g.Tools[i].Name + "\x00" + g.Updated))
-		return mix(h.Sum64(), 0)
-	}
-	pruned = slices.Clone(pruned)
-	slices.SortFunc(pruned, func(a, b int) int { return cmp.Or(cmp.Compare(hash(a), hash(b)), cmp.Compare(a, b)) })
-	pruned = pruned[:min(n, len(pruned))]
-	slices.Sort(pruned)
-	return pruned
 }

@@ -13,14 +13,96 @@ import (
 )
 
 func TestPruneScore(t *testing.T) {
-	for _, c := range []struct{ fail, freq, l, want float64 }{
-		{0, 1, .5, .616}, {0, 1, .8, .546}, // healthy and frequent
-		{1, 1, .5, .731}, {1, 1, .8, .731}, // always failing, frequent
-		{0, .01, .5, .75}, {0, .01, .8, .60}, // healthy at 1 %
+	for _, c := range []struct {
+		r       Recent
+		l, want float64
+	}{
+		{Recent{OK: 14, Calls: 100}, .5, .501}, // healthy and frequent
+		{Recent{Failed: 14, Calls: 100}, .5, .751},
+		{Recent{OK: 5, Failed: 9, Calls: 100}, .5, .680}, // 64 % fail
+		{Recent{OK: 14, Calls: 1}, .5, .616},
+		{Recent{OK: 14, Calls: .2}, .5, .747}, // not called any more
+		{Recent{Failed: 14, Calls: 100}, .8, .9},
 	} {
-		if got := PruneScore(c.fail, c.freq, c.l); math.Abs(got-c.want) > .0005 {
-			t.Errorf("PruneScore(%v, %v, %v) = %.4f, want %v", c.fail, c.freq, c.l, got, c.want)
+		if got := PruneScore(c.r, c.l); math.Abs(got-c.want) > .0005 {
+			t.Errorf("PruneScore(%v, %v) = %.4f, want %v", c.r, c.l, got, c.want)
 		}
+	}
+}
+
+// A tool that begins to fail after 1,000 successes is pruned within 50 calls, however
+// few of them an update brings. As long as it fails it stays pruned but for the tenth of
+// the updates that try it again, and it is back for good within 20 calls once it works.
+func TestPrunedAndBack(t *testing.T) {
+	for _, each := range []int{1, 7, 50} {
+		busy := func(status string, n int) *Observed {
+			var list []*trace.Trajectory
+			for range n {
+				list = append(list, run("2026-03-01", status+"one"), run("2026-03-01", "other"))
+			}
+			return seen(append(list, run("2026-03-01", "other"))...)
+		}
+		g, _ := Update(Build(Input{Catalog: named("one", "other")}), Input{Observed: busy("", 1000)}, Upkeep{})
+		at, _ := g.Find("one")
+		calls := 0
+		for g.Tools[at].State == Active && calls < 500 {
+			g, _ = Update(g, Input{Observed: busy("!", each)}, Upkeep{})
+			calls += each
+		}
+		t.Logf("%d an update: pruned after %d", each, calls)
+		if calls > 50 {
+			t.Errorf("%d calls an update: it is pruned after %d failures", each, calls)
+		}
+		// An agent calls it only when it is not pruned.
+		update := func(status string) bool {
+			o := seen(run("2026-03-01", "other"))
+			if g.Tools[at].State == Active {
+				o = busy(status, 1)
+			}
+			g, _ = Update(g, Input{Observed: o}, Upkeep{})
+			return g.Tools[at].State == Active
+		}
+		tried := 0
+		for range 400 {
+			if update("!") {
+				tried++
+			}
+		}
+		if tried < 20 || tried > 60 {
+			t.Errorf("a dead tool is tried at %d of 400 updates", tried)
+		}
+		probes, inRow := 0, 0
+		for n := 0; inRow < 50 && n < 1000; n++ {
+			if update("") {
+				inRow++
+			} else {
+				inRow = 0
+			}
+			if inRow == 1 {
+				probes++
+			}
+		}
+		t.Logf("a dead tool was tried at %d of 400 updates; back after %d probes", tried, probes)
+		if inRow < 50 || probes > 20 {
+			t.Errorf("%d calls an update: back after %d probes", each, probes)
+		}
+	}
+}
+
+// A tool that is no more called goes, and comes back when it is called.
+func TestObsolete(t *testing.T) {
+	day := func(day string, tools ...string) Input { return Input{Observed: seen(run(day, tools...))} }
+	g, _ := Update(Build(Input{Catalog: named("one", "other")}), day("2026-03-01", "one", "one", "one", "one", "one", "one", "other"), Upkeep{})
+	g, c := Update(g, day("2026-03-15", "other"), Upkeep{})
+	if len(c.Pruned) > 0 {
+		t.Errorf("after two weeks %v is pruned", c.Pruned)
+	}
+	g, c = Update(g, day("2026-04-15", "other"), Upkeep{})
+	if !slices.Equal(c.Pruned, []string{"one"}) {
+		t.Errorf("after six weeks %v is pruned", c.Pruned)
+	}
+	if _, c = Update(g, day("2026-04-16", "one"), Upkeep{}); !slices.Equal(c.Reactivated, []string{"one"}) || len(c.Probed) > 0 {
+		t.Errorf("%+v", c)
 	}
 }
 
@@ -117,19 +199,18 @@ func TestPruning(t *testing.T) {
 	if len(c.Pruned) != 20 || len(c.Probed) != 0 {
 		t.Fatalf("%d tools pruned, %d put back; 4 calls are no judgement, 10 are", len(c.Pruned), len(c.Probed))
 	}
-	next, c := Update(g, Input{Observed: seen(run("2026-03-02", "busy"))}, Upkeep{})
-	if len(c.Probed) != 2 || len(c.Reactivated) != 2 {
-		t.Fatalf("of 20 pruned tools %d are put back, want 2", len(c.Probed))
+	probed := 0
+	for range 50 {
+		next, c := Update(g, Input{Observed: seen(run("2026-03-02", "busy"))}, Upkeep{})
+		_, again := Update(g, Input{Observed: seen(run("2026-03-02", "busy"))}, Upkeep{})
+		if !slices.Equal(c.Probed, again.Probed) {
+			t.Fatalf("the same update puts back %v and %v", c.Probed, again.Probed)
+		}
+		probed += len(c.Probed)
+		g = next
 	}
-	_, again := Update(g, Input{Observed: seen(run("2026-03-02", "busy"))}, Upkeep{})
-	_, other := Update(g, Input{Observed: seen(run("2026-03-03", "busy"))}, Upkeep{})
-	if !slices.Equal(c.Probed, again.Probed) || slices.Equal(c.Probed, other.Probed) {
-		t.Errorf("what is put back depends on the day, and on nothing else: %v, %v, %v", c.Probed, again.Probed, other.Probed)
-	}
-	// A success brings a tool back at once.
-	_, c = Update(next, Input{Observed: seen(run("2026-03-04", "broken07"))}, Upkeep{})
-	if !slices.Contains(c.Reactivated, "broken07") {
-		t.Errorf("a tool that succeeded is not back: %v", c.Reactivated)
+	if probed < 60 || probed > 140 { // of 1,000
+		t.Errorf("a tenth of 20 tools was put back %d times in 50 updates", probed)
 	}
 }
 
