@@ -46,7 +46,7 @@ func (g *Graph) link(m *matcher, obs *Observed, in Input) {
 	features := func(a, b int32) []float64 { return m.features(nil, nil, a, b) }
 	if len(list) >= leastLinks {
 		kind = Predicted
-		model = m.fit(list, net, in.Seed, nil)
+		model, _ = m.fit(list, net, in.Seed, nil)
 		model.Shift(.5, float64(len(list))/(float64(len(g.Tools))*float64(len(g.Tools)-1)))
 		features = func(a, b int32) []float64 { return m.features(nil, net, a, b) }
 		if !in.NoEvaluation {

@@ -2,6 +2,7 @@ package toolgraph
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,7 +56,7 @@ type PathStep struct {
 // A Path is the calls before a target, in an order in which they can be made.
 type Path struct {
 	Target int
-	Steps  []PathStep // the last is the target
+	Steps  []PathStep // targets are for none; the last is one
 	Inputs []Demand   // required arguments that the caller has to give
 	Broken int        // edges that were taken out because they closed a cycle
 }
@@ -75,7 +76,8 @@ type choice struct {
 
 // Path returns the calls before the target: of each required parameter that is not
 // given the best producer, and before each tool the tool that comes before it more
-// often than not. Scores of tools by found, if there are any, add to the weight of
+// often than not. Of several targets it is one tree, in which a call that two of them
+// need is made once. Scores of tools by found, if there are any, add to the weight of
 // producers, so that a task's words choose between equal ones.
 func (n *Navigator) Path(q Query, found []Found) *Path {
 	bonus := map[int]float64{}
@@ -83,9 +85,13 @@ func (n *Navigator) Path(q Query, found []Found) *Path {
 		bonus[f.Tool] = f.Score
 	}
 	var choices []choice
-	visited := map[int]bool{q.Target: true}
-	worth := map[int]float64{q.Target: 1}
-	for queue := []int{q.Target}; len(queue) > 0; queue = queue[1:] {
+	targets := append([]int{q.Target}, q.Also...)
+	visited := map[int]bool{}
+	worth := map[int]float64{}
+	for _, t := range targets {
+		visited[t], worth[t] = true, 1
+	}
+	for queue := slices.Clone(targets); len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
 		for _, c := range n.before(at, q, bonus) {
 			score := worth[at] * c.weight * Decay
@@ -102,7 +108,7 @@ func (n *Navigator) Path(q Query, found []Found) *Path {
 	}
 	p := &Path{Target: q.Target}
 	choices, p.Broken = acyclic(choices)
-	n.order(p, choices)
+	n.order(p, targets, choices)
 	n.demand(p, q, choices)
 	return p
 }
@@ -295,10 +301,15 @@ func findCycle(choices []choice) []int {
 
 // order lists the tools so that each comes after what it needs, ties by number. Of
 // several reasons for a step the one of most weight stands with it.
-func (n *Navigator) order(p *Path, choices []choice) {
-	// Only what still leads to the target, after cycles were broken, is a step.
-	needed := map[int]bool{p.Target: true}
-	for queue := []int{p.Target}; len(queue) > 0; queue = queue[1:] {
+func (n *Navigator) order(p *Path, targets []int, choices []choice) {
+	// Only what still leads to a target, after cycles were broken, is a step.
+	needed := map[int]bool{}
+	steps := map[int]PathStep{}
+	for _, t := range targets {
+		needed[t] = true
+		steps[t] = PathStep{Tool: t, For: -1, Weight: 1}
+	}
+	for queue := slices.Clone(targets); len(queue) > 0; queue = queue[1:] {
 		for _, c := range choices {
 			if c.to == queue[0] && !needed[c.from] {
 				needed[c.from] = true
@@ -306,14 +317,13 @@ func (n *Navigator) order(p *Path, choices []choice) {
 			}
 		}
 	}
-	steps := map[int]PathStep{p.Target: {Tool: p.Target, For: -1, Weight: 1}}
 	waits := map[int]int{}
 	for _, c := range choices {
 		if !needed[c.to] {
 			continue
 		}
 		waits[c.to]++
-		if old, ok := steps[c.from]; !ok || c.weight > old.Weight {
+		if old, ok := steps[c.from]; !ok || c.weight > old.Weight && old.For >= 0 {
 			steps[c.from] = c.step
 		}
 	}
@@ -347,4 +357,44 @@ func (n *Navigator) demand(p *Path, q Query, choices []choice) {
 			}
 		}
 	}
+}
+
+// Producers returns the fewest tools whose results hold the parameters, and those that
+// none holds. Of tools that give as many, the one that fits the scores in found best is
+// taken, then the one that asks the caller for less.
+func (n *Navigator) Producers(params map[int]bool, have map[int]bool, found []Found) (tools, none []int) {
+	bonus := map[int]float64{}
+	for _, f := range found {
+		bonus[f.Tool] = f.Score
+	}
+	left := maps.Clone(params)
+	for len(left) > 0 {
+		best, bestGives, bestAsks := -1, 0, 0
+		for i := range n.g.Tools {
+			t := &n.g.Tools[i]
+			gives, asks := map[int]bool{}, 0
+			for _, p := range t.Outputs {
+				if left[p.Param] && t.State != Pruned {
+					gives[p.Param] = true
+				}
+			}
+			for _, p := range t.Inputs {
+				if p.Required && !have[p.Param] {
+					asks++
+				}
+			}
+			better := cmp.Or(cmp.Compare(len(gives), bestGives), cmp.Compare(bonus[i], bonus[best]), cmp.Compare(bestAsks, asks))
+			if len(gives) > 0 && better > 0 {
+				best, bestGives, bestAsks = i, len(gives), asks
+			}
+		}
+		if best < 0 {
+			break
+		}
+		tools = append(tools, best)
+		for _, p := range n.g.Tools[best].Outputs {
+			delete(left, p.Param)
+		}
+	}
+	return tools, slices.Sorted(maps.Keys(left))
 }

@@ -2,6 +2,7 @@ package toolgraph
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -81,7 +82,9 @@ func (s *sampler) rows(links [][2]int32, wanted func(a, b int32) bool) []row {
 // the first kind alone, the predictor has little to say of new tools (ToolLinkOS, new tools
 // against pairs as popular: .773 instead of .881). Two regressions, one for pairs with a new
 // tool, are as good there and worse on catalogues with few links.
-func (m *matcher) fit(links [][2]int32, all *net, seed uint64, wanted func(a, b int32) bool) *logit.Model {
+//
+// It also returns the scores that tell links best from other pairs in each kind of row.
+func (m *matcher) fit(links [][2]int32, all *net, seed uint64, wanted func(a, b int32) bool) (*logit.Model, [2]float64) {
 	s := newSampler(len(m.tools), all, links, seed)
 	links = slices.Clone(links)
 	s.random.Shuffle(len(links), func(i, j int) { links[i], links[j] = links[j], links[i] })
@@ -105,7 +108,30 @@ func (m *matcher) fit(links [][2]int32, all *net, seed uint64, wanted func(a, b 
 		x[2*i+1] = m.features(nil, fresh[ofTool(r.pair[hash(r.pair)%2])], a, b)
 		yes[2*i], yes[2*i+1] = r.link, r.link
 	}
-	return logit.Fit(x, yes, penalty/2) // two rows weigh as one
+	model := logit.Fit(x, yes, penalty/2) // two rows weigh as one
+	var kinds [2][]scored
+	for i := range x {
+		kinds[i%2] = append(kinds[i%2], scored{row: rows[i/2], score: model.Score(x[i])})
+	}
+	return model, [2]float64{threshold(kinds[0]), threshold(kinds[1])}
+}
+
+// threshold returns the score from which on most of a list are told right if they are
+// taken for links.
+func threshold(list []scored) float64 {
+	slices.SortStableFunc(list, byFold)
+	right, best, at := 0, 0, math.Inf(1) // above all: how many more are right than if none is a link
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].link {
+			right++
+		} else {
+			right--
+		}
+		if right > best && (i == 0 || list[i-1].score < list[i].score) {
+			best, at = right, list[i].score
+		}
+	}
+	return at
 }
 
 // mix hashes a number (SplitMix64).
@@ -121,6 +147,7 @@ type scored struct {
 	row
 	score float64
 	fold  int
+	taken bool // for a link
 }
 
 // auc returns the area under the ROC curve: the share of pairs of a link and a pair
@@ -174,7 +201,29 @@ type Evaluation struct {
 	NotLinks int
 	AUC      float64
 	Lo, Hi   float64 // bounds at Level
-	scores   []scored
+	// Accuracy and F1 are of pairs taken for links from the score on that tells links
+	// best in training.
+	Accuracy, F1 float64
+	scores       []scored
+}
+
+// decide sets what depends on a threshold.
+func (e *Evaluation) decide() {
+	right, taken, found := 0, 0, 0
+	for _, s := range e.scores {
+		if s.link == s.taken {
+			right++
+		}
+		if s.taken {
+			taken++
+		}
+		if s.link && s.taken {
+			found++
+		}
+	}
+	if n := len(e.scores); n > 0 {
+		e.Accuracy, e.F1 = float64(right)/float64(n), 2*float64(found)/float64(max(1, taken+e.Links))
+	}
 }
 
 // evaluate tests the predictor four times: on links that were left out and on tools that no
@@ -220,7 +269,11 @@ func (m *matcher) test(links, order [][2]int32, seed, salt uint64, held func(k i
 		if wanted != nil {
 			others = func(a, b int32) bool { return !wanted(a, b) }
 		}
-		model := m.fit(train, all, seed+uint64(k), others)
+		model, thresholds := m.fit(train, all, seed+uint64(k), others)
+		least := thresholds[0]
+		if wanted != nil {
+			least = thresholds[1]
+		}
 		g := newNet(len(m.tools), train)
 		s := newSampler(len(m.tools), all, links, seed+salt+uint64(k))
 		score := func(p [2]int32) float64 { return model.Score(m.features(nil, g, p[0], p[1])) }
@@ -228,7 +281,8 @@ func (m *matcher) test(links, order [][2]int32, seed, salt uint64, held func(k i
 			at := score(l)
 			for i, e := range []*Evaluation{uniform, matched} {
 				if p, ok := s.draw(i == 1, wanted); ok {
-					e.scores = append(e.scores, scored{row{l, true}, at, k}, scored{row{p, false}, score(p), k})
+					other := score(p)
+					e.scores = append(e.scores, scored{row{l, true}, at, k, at >= least}, scored{row{p, false}, other, k, other >= least})
 				}
 			}
 		}
@@ -242,6 +296,7 @@ func (m *matcher) test(links, order [][2]int32, seed, salt uint64, held func(k i
 			}
 		}
 		e.AUC, _ = auc(e.scores)
+		e.decide()
 		e.interval(seed)
 	}
 }

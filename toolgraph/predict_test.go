@@ -20,7 +20,7 @@ func TestEdgeWeight(t *testing.T) {
 }
 
 func TestAUC(t *testing.T) {
-	list := []scored{{row{link: true}, 3, 0}, {row{link: true}, 1, 0}, {row{}, 2, 0}, {row{}, 1, 0}, {row{}, 9, 1}}
+	list := []scored{{row: row{link: true}, score: 3}, {row: row{link: true}, score: 1}, {score: 2}, {score: 1}, {score: 9, fold: 1}}
 	// 3 beats both; 1 loses to 2 and ties with 1; the other fold has no link.
 	if got, ok := auc(list); !ok || got != 2.5/4 {
 		t.Errorf("auc = %v, %v", got, ok)
@@ -96,7 +96,7 @@ func TestShipped(t *testing.T) {
 				t.Fatalf("%s: the shipped predictor says %.3f of a pair, fitted again it is %.3f", p.name, b, a)
 			}
 			if q, ok := s.draw(false, nil); ok {
-				uniform = append(uniform, scored{row{l, true}, apart.Score(x), 0}, scored{row{q, false}, apart.Score(told(p.m.features(nil, nil, q[0], q[1]))), 0})
+				uniform = append(uniform, scored{row: row{l, true}, score: apart.Score(x)}, scored{row: row{q, false}, score: apart.Score(told(p.m.features(nil, nil, q[0], q[1])))})
 			}
 		}
 		got, _ := auc(uniform)
@@ -104,5 +104,19 @@ func TestShipped(t *testing.T) {
 		if got < .55 {
 			t.Errorf("%s: fitted on the others the predictor is no better than chance: %.3f", p.name, got)
 		}
+	}
+}
+
+func TestThreshold(t *testing.T) {
+	list := []scored{{score: 1}, {score: 2}, {row: row{link: true}, score: 3}, {score: 4}, {row: row{link: true}, score: 5}, {row: row{link: true}, score: 5}}
+	if got := threshold(list); got != 5 {
+		t.Errorf("threshold = %v", got)
+	}
+	if got := threshold([]scored{{score: 2}, {row: row{link: true}, score: 1}}); got <= 2 {
+		t.Errorf("where no score tells links, they are taken from %v on", got)
+	}
+	e := Evaluation{Links: 2, scores: []scored{{row: row{link: true}, taken: true}, {row: row{link: true}}, {taken: true}, {}}}
+	if e.decide(); e.Accuracy != .5 || e.F1 != .5 {
+		t.Errorf("accuracy %v, F1 %v", e.Accuracy, e.F1)
 	}
 }

@@ -90,6 +90,7 @@ const (
 // Query is what a search is asked.
 type Query struct {
 	Target int
+	Also   []int        // further targets of a path
 	Have   map[int]bool // parameters that the caller gives
 	Most   int          // tools that are wanted; 0 means all
 	// Least is the score below which nothing is followed; 0 means .001.

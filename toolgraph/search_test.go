@@ -297,3 +297,43 @@ func TestPathReads(t *testing.T) {
 		t.Errorf("the path is %+v", path.Steps)
 	}
 }
+
+// Who directed a movie, and which keywords it has, are answered by two tools, which need
+// the same search: one tree, in which it is called once.
+func TestTree(t *testing.T) {
+	g := Build(Input{Catalog: readCatalog(t, "restbench-tmdb/tools.json")})
+	n := NewNavigator(g).Indexed()
+	wanted := func(names ...string) map[int]bool {
+		out := map[int]bool{}
+		for i, p := range g.Params {
+			if slices.Contains(names, p.Name) {
+				out[i] = true
+			}
+		}
+		return out
+	}
+	for _, c := range []struct {
+		task string
+		want []string
+		path string
+	}{
+		{"Who directed the movie Dune?", []string{"crew_name"}, "GET /search/movie, GET /movie/{movie_id}/credits"},
+		{"Who directed the movie Dune, and which keywords does it have?", []string{"crew_name", "keyword_name"}, "GET /search/movie, GET /movie/{movie_id}/credits, GET /movie/{movie_id}/keywords"},
+	} {
+		words := n.WithText(nil, -1, c.task)
+		targets, none := n.Producers(wanted(c.want...), nil, words)
+		if len(targets) != len(c.want) || len(none) > 0 {
+			t.Fatalf("%s: %d targets, %d without", c.task, len(targets), len(none))
+		}
+		var calls []string
+		for _, s := range n.Path(Query{Target: targets[0], Also: targets[1:]}, words).Steps {
+			calls = append(calls, g.Tools[s.Tool].Name)
+		}
+		if got := strings.Join(calls, ", "); got != c.path {
+			t.Errorf("%s: %s", c.task, got)
+		}
+	}
+	if _, none := n.Producers(wanted("api_key"), nil, nil); len(none) != len(wanted("api_key")) {
+		t.Error("a parameter that no result holds is given")
+	}
+}

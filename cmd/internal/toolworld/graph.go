@@ -91,6 +91,9 @@ type heldOut struct {
 	Links string        `json:"held_out"`
 	Count int           `json:"links"`
 	AUC   stat.Estimate `json:"auc"`
+
+	Accuracy stat.Figure `json:"accuracy"` // at the threshold that is best in training
+	F1       stat.Figure `json:"f1"`
 }
 
 // demand is a required argument.
@@ -266,20 +269,22 @@ func predictionTable(g *toolgraph.Graph) *report.Table {
 		{Key: "held_out", Title: "held out", Words: true},
 		{Key: "links"},
 		{Key: "auc", Title: "AUC", Digits: 3, Range: "90 % interval"},
+		{Key: "accuracy", Digits: 3},
+		{Key: "f1", Title: "F1", Digits: 3},
 	})
-	table.Note("AUC: how often a link that was held out scores above a pair that is none; .5 is chance. The first row is what papers report; tools that are in many links make it easy, which the second takes out. New tools are in no link that was learned from.")
+	table.Note("AUC: how often a link that was held out scores above a pair that is none; .5 is chance. The first row is what papers report; tools that are in many links make it easy, which the second takes out. New tools are in no link that was learned from. Accuracy and F1: pairs are taken for links above the score that tells links best in training; as many pairs are none.")
 	return table
 }
 
 func tested(links string, e toolgraph.Evaluation) heldOut {
 	const none = "no links could be held out"
 	if e.Links == 0 {
-		return heldOut{links, 0, stat.NoEstimate(none)}
+		return heldOut{links, 0, stat.NoEstimate(none), stat.Unknown(none), stat.Unknown(none)}
 	}
 	return heldOut{links, e.Links, stat.Estimate{
 		Figure:   stat.Known(e.AUC),
 		Interval: stat.Interval{Lo: e.Lo, Hi: e.Hi, Level: toolgraph.Level, N: e.Links, Method: "bootstrap over target tools"},
-	}}
+	}, stat.Known(e.Accuracy), stat.Known(e.F1)}
 }
 
 // edgesOf counts the edges by kind.

@@ -3,6 +3,7 @@ package toolworld
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,6 +52,7 @@ const (
 type pathOptions struct {
 	graphFrom `mapstructure:",squash"`
 	Have      []string `mapstructure:"have"`
+	Want      []string `mapstructure:"want"`
 	Task      string   `mapstructure:"task"`
 	Search    string   `mapstructure:"search"`
 
@@ -80,7 +82,8 @@ worth a look beside the path is said by a search: exact follows the best product
 weights, alpha-beta and anneal are those of NaviAgent, for comparison.
 
 Without TARGET the tool that fits --task best is it, and the candidates are what the three
-best ones need.
+best ones need. With --want the targets are the fewest tools whose results have the wanted
+parameters, those that fit --task first; the calls before all of them are one tree.
 
 --substitutes names the tools that can stand in for TARGET: they take what it is given and
 give what others use of its results. Only tools that read have substitutes, and only such
@@ -96,6 +99,7 @@ Nothing is called, and no way goes through a tool that writes.
   awo tools path send_invoice traces/ --catalog tools.json --have customer_id
   awo tools path --task "cancel my order" --graph world/graph.json
   awo tools path 'GET /movie/{movie_id}/credits' --catalog tmdb.json --task "who played in Dune?"
+  awo tools path --want crew_name --catalog tmdb.json --task "who directed the movie Dune?"
   awo tools path get_weather --substitutes --graph world/graph.json
   awo tools path --recover path.json --failed find_customer --graph world/graph.json`,
 	}
@@ -103,6 +107,7 @@ Nothing is called, and no way goes through a tool that writes.
 	f := c.Flags()
 	addGraphFrom(f)
 	f.StringSlice("have", nil, "the caller has this `PARAMETER`; may be repeated")
+	f.StringSlice("want", nil, "the caller wants this `PARAMETER` of results, with or without TARGET; may be repeated")
 	f.String("task", "", "the `TEXT` of the task")
 	f.Var(cli.NewChoice(searchExact, searchAlphaBeta, searchAnneal), "search", "how candidates are found")
 	f.Bool("substitutes", false, "name the tools that can stand in for TARGET")
@@ -113,9 +118,10 @@ Nothing is called, and no way goes through a tool that writes.
 
 // pathFigures are those of a path.
 type pathFigures struct {
-	Target string `json:"target"`
-	Broken int    `json:"cycles_broken"` // edges left out because they closed a cycle
-	Search string `json:"search"`
+	Target  string   `json:"target"`
+	Targets []string `json:"targets"`       // Target and, with --want, others
+	Broken  int      `json:"cycles_broken"` // edges left out because they closed a cycle
+	Search  string   `json:"search"`
 }
 
 type step struct {
@@ -145,43 +151,62 @@ func path(j *cli.Job, o pathOptions, args []string) error {
 		return cli.Usagef("--failed names a step of the path of --recover")
 	case o.Substitutes:
 		return substitutes(j, o, args)
-	case len(args) == 0 && o.Task == "":
-		return cli.Usagef("name the tool that is to be reached, or a task with --task")
+	case len(args) == 0 && o.Task == "" && len(o.Want) == 0:
+		return cli.Usagef("name the tool that is to be reached, what is wanted with --want, or a task with --task")
 	}
 	g, err := o.graph(j, args[min(1, len(args)):])
 	if err != nil {
 		return err
 	}
-	have, err := params(g, o.Have)
+	have, err := params(g, "have", "takes", o.Have, func(t *toolgraph.Tool) []toolgraph.Place { return t.Inputs })
+	if err != nil {
+		return err
+	}
+	want, err := params(g, "want", "gives", o.Want, func(t *toolgraph.Tool) []toolgraph.Place { return t.Outputs })
 	if err != nil {
 		return err
 	}
 	n := toolgraph.NewNavigator(g).Indexed()
 	q := toolgraph.Query{Have: have}
+	var targets []int
+	if len(args) > 0 {
+		target, err := tool(g, args[0])
+		if err != nil {
+			return err
+		}
+		targets = append(targets, target)
+	}
 	var found, words, matches []toolgraph.Found
-	if len(args) == 0 {
+	if o.Task != "" {
+		words = n.WithText(nil, -1, o.Task)
+	}
+	if len(want) > 0 {
+		givers, none := n.Producers(want, have, words)
+		if len(none) > 0 {
+			return cli.Usagef("--want: no tool is known to give %q", g.Params[none[0]].Name)
+		}
+		targets = slices.Concat(targets, slices.DeleteFunc(givers, func(t int) bool { return slices.Contains(targets, t) }))
+	}
+	if len(targets) == 0 {
 		r := toolgraph.NewRetriever(n)
 		matches = r.Match(o.Task)
 		if len(matches) == 0 {
 			return cli.Usagef("--task: no tool has a word of it in its name, description or arguments")
 		}
-		q.Target, matches = matches[0].Tool, matches[:min(len(matches), toolgraph.MostTargets)]
+		targets, matches = append(targets, matches[0].Tool), matches[:min(len(matches), toolgraph.MostTargets)]
 		found = r.Needed(o.Task, have)
-	} else {
-		if q.Target, err = tool(g, args[0]); err != nil {
-			return err
-		}
-		found = search(n, q, o, j.Seed)
 	}
-	if o.Task != "" {
-		words = n.WithText(nil, q.Target, o.Task)
-		if len(args) > 0 {
+	q.Target, q.Also = targets[0], targets[1:]
+	words = slices.DeleteFunc(words, func(f toolgraph.Found) bool { return f.Tool == q.Target })
+	if len(matches) == 0 {
+		found = search(n, q, o, j.Seed)
+		if o.Task != "" {
 			found = n.WithText(found, q.Target, o.Task)
 		}
 	}
 	p := n.Path(q, words)
-	out := pathFigures{Target: g.Tools[q.Target].Name, Broken: p.Broken, Search: o.Search}
-	d := &report.Document{Title: "Path to " + out.Target, Figures: out}
+	out := pathFigures{Target: g.Tools[q.Target].Name, Targets: cli.Map(targets, func(t *int) string { return g.Tools[*t].Name }), Broken: p.Broken, Search: o.Search}
+	d := &report.Document{Title: "Path to " + strings.Join(out.Targets, " and "), Figures: out}
 	d.Add(stepTable("steps", steps(g, p)))
 	d.Section("Left to the caller", report.TableOf("inputs", "", demands(g, p.Inputs), []report.Column{{Key: "tool", Max: 50}, {Key: "argument"}, {Key: "parameter"}}).IfAny())
 	if out.Broken > 0 {

@@ -268,7 +268,7 @@ func tool(g *toolgraph.Graph, name string) (int, error) {
 
 // params finds the parameters that names stand for: that of the parameter itself, of
 // an argument, or TOOL.ARGUMENT.
-func params(g *toolgraph.Graph, names []string) (map[int]bool, error) {
+func params(g *toolgraph.Graph, flag, does string, names []string, places func(*toolgraph.Tool) []toolgraph.Place) (map[int]bool, error) {
 	out := map[int]bool{}
 	for _, name := range names {
 		found := false
@@ -278,7 +278,7 @@ func params(g *toolgraph.Graph, names []string) (map[int]bool, error) {
 			}
 		}
 		for i := range g.Tools {
-			for _, p := range g.Tools[i].Inputs {
+			for _, p := range places(&g.Tools[i]) {
 				if argument := argumentName(p.Path); argument == name || g.Tools[i].Name+"."+argument == name {
 					out[p.Param], found = true, true
 				}
@@ -290,9 +290,9 @@ func params(g *toolgraph.Graph, names []string) (map[int]bool, error) {
 				known = append(known, p.Name)
 			}
 			if near := diag.Nearest(name, known); near != "" {
-				return nil, cli.Usagef("--have: no tool takes %q; did you mean %q?", name, near)
+				return nil, cli.Usagef("--%s: no tool %s %q; did you mean %q?", flag, does, name, near)
 			}
-			return nil, cli.Usagef("--have: no tool takes %q", name)
+			return nil, cli.Usagef("--%s: no tool %s %q", flag, does, name)
 		}
 	}
 	return out, nil
