@@ -40,8 +40,8 @@ const (
 type together struct {
 	combination
 	meter *cost.Meter
-	lists trace.ToolLists[[]trace.ToolDef] // of tools, with the meta-tools behind them
-	room  trace.Trajectory                 // that left returns
+	lists map[*trace.ToolDef][]trace.ToolDef // of tools, with the meta-tools behind them
+	room  trace.Trajectory                   // that left returns
 }
 
 // combination is what is put together.
@@ -276,14 +276,23 @@ func (b *together) left(t *trace.Trajectory, f *Finding) *trace.Trajectory {
 // maxLists is how many lists of tools are remembered.
 const maxLists = 64
 
-// offered returns the tools of a list and the meta-tools behind them.
+// offered returns the tools of a list and the meta-tools behind them. Trajectories of a
+// corpus share their lists, so that one is known by where it is.
 func (b *together) offered(tools []trace.ToolDef) []trace.ToolDef {
-	all, known := b.lists.Of(tools)
-	if !known {
-		all = slices.Concat(trace.OwnTools(tools), b.tools.definitions)
-		b.lists.Keep(tools, all, maxLists)
+	switch {
+	case len(b.tools.definitions) == 0:
+		return tools
+	case len(tools) == 0:
+		return b.tools.definitions
 	}
-	return all
+	first := &tools[0]
+	if len(b.lists[first]) != len(tools)+len(b.tools.definitions) {
+		if b.lists == nil || len(b.lists) == maxLists {
+			b.lists = map[*trace.ToolDef][]trace.ToolDef{}
+		}
+		b.lists[first] = slices.Concat(tools, b.tools.definitions)
+	}
+	return b.lists[first]
 }
 
 // Summary says what the parts have learnt.

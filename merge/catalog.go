@@ -38,18 +38,14 @@ func NewCatalog(set *rules.Set) *Catalog {
 
 // Public returns the words of the definitions so far and of the user's own rules.
 func (c *Catalog) Public() *secret.Public {
-	p := &secret.Public{}
-	for _, t := range c.order {
-		if t.Definition.Known {
-			p.Add(t.Name.Value())
-			p.Add(t.Definition.Description)
-			p.Add(string(t.Definition.Input.AppendCanonical(nil)))
+	return secret.NewPublic(func(yield func(string) bool) {
+		for _, t := range c.order {
+			if t.Definition.Known {
+				yield(t.Name.Value() + " " + t.Definition.Description + " " + string(t.Definition.Input.AppendCanonical(nil)))
+			}
 		}
-	}
-	for text := range c.set.Own() {
-		p.Add(text)
-	}
-	return p
+		c.set.Own()(yield)
+	})
 }
 
 // CatalogTool is one tool.

@@ -1,7 +1,9 @@
 package secret
 
 import (
+	"iter"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -10,16 +12,28 @@ const maxWord = 32
 
 // Public is the words that need no hiding, because they are written elsewhere for anybody
 // to read: in definitions of tools and in a user's own rules. A text that always stands in the
-// same argument may be a password; a short word among these is none. The zero value
-// holds no word. Memory is O(different words).
-type Public struct{ words map[string]bool }
+// same argument may be a password; a short word among these is none. Memory is
+// O(different words), and nothing before one is asked for.
+type Public struct {
+	words map[string]bool
+	read  func() // once, before words are looked at
+}
 
-// Add adds the words of a text: runs of letters, digits and the signs inside names, whole
+// NewPublic returns the words of texts, which are read when the first word is asked for.
+func NewPublic(texts iter.Seq[string]) *Public {
+	p := &Public{words: map[string]bool{}}
+	p.read = sync.OnceFunc(func() { texts(func(text string) bool { p.text(text); return true }) })
+	return p
+}
+
+func (p *Public) has(word string) bool {
+	p.read()
+	return p.words[strings.ToLower(word)]
+}
+
+// text adds the words of a text: runs of letters, digits and the signs inside names, whole
 // and in their parts.
-func (p *Public) Add(text string) {
-	if p.words == nil {
-		p.words = map[string]bool{}
-	}
+func (p *Public) text(text string) {
 	for run := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isWordRune(r) && !strings.ContainsRune(joints, r) }) {
 		p.add(strings.Trim(run, joints))
 		for part := range strings.FieldsFuncSeq(run, func(r rune) bool { return strings.ContainsRune(joints, r) }) {
@@ -43,7 +57,7 @@ func (p *Public) add(word string) {
 // no credential, and if it is a text, it is a short public word, or a few letters that say
 // yes or no, or name a country or a currency.
 func (p *Public) Shows(argument string, isText bool, text string) bool {
-	return (!isText || isFewLetters(text) || p.words[strings.ToLower(text)]) && !Holds(argument, text)
+	return (!isText || isFewLetters(text) || p.has(text)) && !Holds(argument, text)
 }
 
 func isFewLetters(text string) bool {
@@ -55,7 +69,7 @@ func isFewLetters(text string) bool {
 // credential.
 func (p *Public) ShowsPiece(text string) bool {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isWordRune(r) }) {
-		if strings.ContainsFunc(word, unicode.IsDigit) && !p.words[strings.ToLower(word)] {
+		if strings.ContainsFunc(word, unicode.IsDigit) && !p.has(word) {
 			return false
 		}
 	}

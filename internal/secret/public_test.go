@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,8 +14,7 @@ import (
 )
 
 func TestPublic(t *testing.T) {
-	var p secret.Public
-	p.Add(`{"name": "search", "description": "Flights (one_way or round-trip), sorted by price: see docs/sort.md."}`)
+	p := secret.NewPublic(slices.Values([]string{`{"name": "search", "description": "Flights (one_way or round-trip), sorted by price: see docs/sort.md."}`}))
 	for text, want := range map[string]bool{
 		"": true, "one_way": true, "One_Way": true, "round-trip": true, "price": true, "no": true, "USD": true,
 		"docs/sort.md": true, "hunter": false, "swordfish": false, "7Q2": false, "round-trip one_way": false, "search by": false,
@@ -84,26 +84,26 @@ func TestOrdinaryConstants(t *testing.T) {
 
 // definitions returns the words of the definitions of a recorded set.
 func definitions(t *testing.T, set string) *secret.Public {
-	p := &secret.Public{}
+	var texts []string
 	name, isNested := strings.CutPrefix(set, "nestful-")
 	switch {
 	case isNested:
-		p.Add(string(recordings.Bytes(t, recordings.Recorded(t, "nestful/"+name+"-spec.json"))))
+		texts = append(texts, string(recordings.Bytes(t, recordings.Recorded(t, "nestful/"+name+"-spec.json"))))
 	case set == "livemcp":
-		p.Add(string(recordings.Bytes(t, recordings.Recorded(t, "toolgraph/livemcp/tools.json"))))
+		texts = append(texts, string(recordings.Bytes(t, recordings.Recorded(t, "toolgraph/livemcp/tools.json"))))
 	case set == "bfcl":
 		docs, err := filepath.Glob(recordings.Recorded(t, "bfcl/func_doc/*.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, doc := range docs {
-			p.Add(string(recordings.Bytes(t, doc)))
+			texts = append(texts, string(recordings.Bytes(t, doc)))
 		}
 	case set == "office":
 		one := recordings.Read(t, "../../testdata/office/trajectories.jsonl.gz")[0]
 		for i := range one.Tools {
-			p.Add(one.Tools[i].Description.Text() + " " + one.Tools[i].Input.Text())
+			texts = append(texts, one.Tools[i].Description.Text()+" "+one.Tools[i].Input.Text())
 		}
 	}
-	return p
+	return secret.NewPublic(slices.Values(texts))
 }

@@ -128,21 +128,18 @@ func NewSurvey(runs []*corpus.Run, o Options) *Survey {
 // publicWords returns the words of the definitions that trajectories record, of each tool the
 // first, and of the user's own rules.
 func publicWords(runs []*corpus.Run, set *rules.Set) *secret.Public {
-	p, known := &secret.Public{}, map[trace.Name]bool{}
-	for _, r := range runs {
-		for i := range r.Tools {
-			if t := &r.Tools[i]; !known[t.Name] {
-				known[t.Name] = true
-				p.Add(t.Name.Value())
-				p.Add(t.Description.Text())
-				p.Add(t.Input.Text())
+	return secret.NewPublic(func(yield func(string) bool) {
+		known := map[trace.Name]bool{}
+		for _, r := range runs {
+			for i := range r.Tools {
+				if t := &r.Tools[i]; !known[t.Name] {
+					known[t.Name] = true
+					yield(t.Name.Value() + " " + t.Description.Text() + " " + t.Input.Text())
+				}
 			}
 		}
-	}
-	for text := range set.Own() {
-		p.Add(text)
-	}
-	return p
+		set.Own()(yield)
+	})
 }
 
 func (s *Survey) isRead(tool string) bool {
