@@ -217,6 +217,9 @@ type run struct {
 	part   int            // that is tested on, from 1
 	partOf []int          // by task
 	all    []totals       // by column
+
+	isAgain bool    // another deal of the folds
+	without []Turns // the turns that go, by way; nil unless asked for
 }
 
 func (r *run) progress(next string) {

@@ -176,6 +176,30 @@ func (r *run) count(k tried, by *tested) {
 		r.all[i].count(k.findings[at], &ones[i])
 	}
 	r.sums[task].add(ones)
+	if r.options.Recommend != nil && r.options.Recommend.Turns && !r.isAgain {
+		r.keepTurns(t, k, by)
+	}
+}
+
+// keepTurns notes which turns each way does without in a trajectory.
+func (r *run) keepTurns(t *trace.Trajectory, k tried, by *tested) {
+	if r.without == nil {
+		r.without = make([]Turns, len(r.ways))
+	}
+	for w := range r.ways {
+		f := k.findings[by.at[r.waysFrom+w]]
+		turns := f.Removed
+		if f.Blind != nil {
+			turns = f.Blind.Removed
+		}
+		if len(turns) == 0 {
+			continue
+		}
+		if r.without[w] == nil {
+			r.without[w] = Turns{}
+		}
+		r.without[w][t] = turns
+	}
 }
 
 // secondsOf returns how long turns took.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/trace"
 )
 
 // RecommendOptions say what a recommendation weighs.
@@ -14,6 +15,7 @@ type RecommendOptions struct {
 	Objective Objective      // "" is ObjectiveMoney
 	Kinds     []Kind         // of the ways that are tried, also where they need more calls of the model; nil for those that may pay
 	Kept      map[string]Way // what was recommended before, by the key of the agent, "" for the only one
+	Turns     bool           // says which turns go
 }
 
 // Measures of what a way saves, in the order of Saved.
@@ -63,7 +65,14 @@ type Recommendation struct {
 	// Unknown says why there are no figures, TooFew why there is nothing to choose by.
 	Unknown string
 	TooFew  bool
+
+	// Without is the turns that the way does without, by trajectory, in the first deal of
+	// the folds; nil unless RecommendOptions.Turns asks for it.
+	Without Turns
 }
+
+// Turns are some turns of trajectories.
+type Turns map[*trace.Trajectory][]int
 
 // Constants of the procedure (the limits were chosen by simulation).
 const (
@@ -181,6 +190,9 @@ func (r *run) recommend() error {
 		}
 	}
 	r.judge(out, dealt)
+	if at := slices.Index(r.ways, out.Way); at >= 0 && r.without != nil {
+		out.Without = r.without[at]
+	}
 	if !r.options.Compile.DeclaredReads {
 		out.Assumed = (&Part{Runs: r.runs, Options: r.options}).effects().AssumedReads()
 	}
@@ -206,7 +218,7 @@ func (r *run) again(deal int, declared bool, ways []Way) (*run, error) {
 	o := r.options
 	o.AgentTasks, o.Techniques, o.Seed, o.Compile.DeclaredReads = -1, []Technique{none}, r.options.Seed+uint64(deal)<<32, declared
 	again := newRun(r.runs, o)
-	again.offers, again.ways, again.turns, again.unpriced = r.offers, ways, r.turns, r.unpriced
+	again.isAgain, again.offers, again.ways, again.turns, again.unpriced = true, r.offers, ways, r.turns, r.unpriced
 	if err := again.survey(); err != nil {
 		return nil, err
 	}

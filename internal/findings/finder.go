@@ -20,6 +20,8 @@ const MaxTools = 10_000
 type Options struct {
 	// Least is how often something must have happened to be a finding; 0 means 3.
 	Least int
+	// Tools has it say what findings cost by tool.
+	Tools bool
 }
 
 // Finder adds up what was seen in trajectories. It is used by one goroutine, and its
@@ -39,6 +41,7 @@ type Finder struct {
 	caches       caches
 	shared       map[string]*overlap // turns that several kinds would do without, by these
 	results      map[trace.Name]*resultSums
+	byTool       map[string]*toolCharges // by the findings that would do without the turns
 }
 
 type toolSums struct {
@@ -159,8 +162,13 @@ func (f *Finder) Add(t *trace.Trajectory, seen *Seen, account *cost.Account) {
 	}
 	for i, keys := range turns {
 		if len(keys) > 0 {
-			f.charge(keys, chargeOf(account, cache, i))
+			c := chargeOf(account, cache, i)
+			f.charge(keys, c)
+			f.chargeTools(t, i, keys, ToolCharge{USD: c.money, Tokens: float64(c.tokens)})
 		}
+	}
+	if cache != nil {
+		f.chargeCache(t, account, cache)
 	}
 	f.batched.Add(batched, seen.called)
 	f.addFields(t, seen.fields, account)
@@ -180,20 +188,22 @@ func (f *Finder) charge(keys []hitKey, c charge) {
 		f.sums(keys[0]).charge.add(c)
 		return
 	}
-	var name strings.Builder
-	for _, k := range keys {
-		tool := ""
-		if k.tool != (trace.Name{}) {
-			tool = k.tool.Value()
-		}
-		fmt.Fprintf(&name, "%s %q,", k.code, tool)
-	}
-	o := f.shared[name.String()]
+	name := joined(keys)
+	o := f.shared[name]
 	if o == nil {
 		o = &overlap{keys: keys}
-		f.shared[name.String()] = o
+		f.shared[name] = o
 	}
 	o.charge.add(c)
+}
+
+// joined names several findings.
+func joined(keys []hitKey) string {
+	var name strings.Builder
+	for _, k := range keys {
+		fmt.Fprintf(&name, "%s %q,", k.code, nameOf(k.tool))
+	}
+	return name.String()
 }
 
 // chargeOf returns what turn i costs, with the cache that it could have had.
@@ -292,6 +302,8 @@ type Finding struct {
 	// Statuses are the codes of HTTP that calls returned, the most frequent first.
 	Statuses []StatusCount `json:"statuses,omitempty"`
 
+	Tools []ToolCharge `json:"-"` // what USD and Tokens are by tool, with Options.Tools
+
 	Advice string `json:"advice"`
 	// Line is what CLAUDE.md or AGENTS.md may say, "" where most of it is no coding agent's.
 	Line string `json:"line"`
@@ -356,7 +368,7 @@ func (f *Finder) Findings() []Finding {
 		}
 	}
 	order := func(a, b hitKey, x, y worth) int {
-		return cmp.Or(y.compare(x), cmp.Compare(slices.Index(Codes, a.code), slices.Index(Codes, b.code)), strings.Compare(nameOf(a.tool), nameOf(b.tool)))
+		return cmp.Or(cmp.Compare(bit(a.code == Recommended), bit(b.code == Recommended)), y.compare(x), cmp.Compare(slices.Index(Codes, a.code), slices.Index(Codes, b.code)), strings.Compare(nameOf(a.tool), nameOf(b.tool)))
 	}
 	slices.SortFunc(keys, func(a, b hitKey) int { return order(a, b, rank(a, totals[a]), rank(b, totals[b])) })
 	net := map[hitKey]*charge{}
@@ -373,10 +385,12 @@ func (f *Finder) Findings() []Finding {
 			}
 		}
 	}
+	tools := f.toolsOf(keys)
 	slices.SortStableFunc(keys, func(a, b hitKey) int { return order(a, b, rank(a, net[a]), rank(b, net[b])) })
 	out := []Finding{}
 	for _, key := range keys {
 		one := f.finding(key, f.kinds[key], net[key])
+		one.Tools = tools[key]
 		if one.Worth = one.USD; net[key].priced == 0 && net[key].usage > 0 && priced.tokens > 0 {
 			one.Worth = stat.Known(rank(key, net[key]).money)
 		}

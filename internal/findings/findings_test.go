@@ -460,3 +460,40 @@ func TestProgramsAreNotBlamed(t *testing.T) {
 		}
 	}
 }
+
+// TestTools: what findings cost is divided by tool, and a recommendation is charged with what
+// no finding does without.
+func TestTools(t *testing.T) {
+	s := (&scripted.Run{}).User("x")
+	for range 5 {
+		s.Call("get_a", `{"a":1}`, `"Error: 503"`)
+	}
+	s.Call("get_b", `{}`, `1`).Also("get_c", `{}`, `1`).Call("get_b", `{"b":2}`, `1`).Call("get_b", `{"b":3}`, `1`)
+	usage(s, "gpt-4o")
+	f, looker := findings.NewFinder(findings.Options{Tools: true}), findings.Looker{}
+	s.T.ReadFailures()
+	account := cost.NewMeter(cost.Options{NoCounting: true}).Trajectory(&s.T)
+	seen := looker.Look(&s.T, nil)
+	seen.Without([]int{4, 5, 6, 7}) // the first of them is charged to failures
+	f.Add(&s.T, seen, account)
+	list := f.Findings()
+	tools := map[string]int{}
+	for _, x := range list {
+		sum := 0.0
+		for _, c := range x.Tools {
+			sum += c.USD
+			tools[string(x.Code)+" "+c.Tool]++
+		}
+		if usd, _ := x.USD.Value(); math.Abs(sum-usd) > 1e-12 {
+			t.Errorf("%s costs %v, and by tool %v", x.Code, usd, sum)
+		}
+	}
+	if last := list[len(list)-1]; last.Code != findings.Recommended || last.Turns != 3 {
+		t.Errorf("the last is %+v", last)
+	}
+	for _, want := range []string{"failures get_a", "recommended get_b", "recommended get_c"} {
+		if tools[want] != 1 {
+			t.Errorf("%s is not there: %v", want, tools)
+		}
+	}
+}

@@ -62,7 +62,7 @@ type Edge struct {
 	Gap completeness.Distribution `json:"-"` // nanoseconds from the end of the one to the start of the other
 }
 
-// Builder makes a Map and keeps a sample of timelines.
+// Builder makes a Map.
 type Builder struct {
 	numbers map[trace.Name]int32
 	nodes   []Node
@@ -72,15 +72,13 @@ type Builder struct {
 	runs    int
 	other   int
 	dropped int
-	sample  sample
 }
 
-// NewBuilder returns a Builder that keeps up to timelines trajectories as timelines.
-func NewBuilder(timelines int) *Builder {
+// NewBuilder returns an empty Builder.
+func NewBuilder() *Builder {
 	return &Builder{
 		numbers: map[trace.Name]int32{}, edges: map[[2]int32]*Edge{},
 		seen: map[[2]int32]struct{}{}, met: map[int32]struct{}{},
-		sample: sample{most: timelines},
 	}
 }
 
@@ -103,7 +101,6 @@ func (b *Builder) Add(t *trace.Trajectory) {
 	}
 	b.edge(before, End, last, nil)
 	b.runs++
-	b.sample.see(t)
 }
 
 // node counts a call and returns the number of its tool.

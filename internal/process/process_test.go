@@ -43,7 +43,7 @@ func edges(m *process.Map) []string {
 
 // TestMap is a case worked by hand: abb, ab, and a run without calls.
 func TestMap(t *testing.T) {
-	b := process.NewBuilder(10)
+	b := process.NewBuilder()
 	b.Add(run("1", "a", "b", "b", "a", "b"))
 	b.Add(run("2", "a", "b"))
 	b.Add(run("3"))
@@ -65,7 +65,7 @@ func TestMap(t *testing.T) {
 func TestOnlyTheModelsCalls(t *testing.T) {
 	r := run("1", "a", "inner", "b")
 	r.Calls[1].Origin = trace.OriginCode
-	b := process.NewBuilder(0)
+	b := process.NewBuilder()
 	b.Add(r)
 	if got, want := edges(b.Map()), []string{"a>b 1/1", "b>end 1/1", "start>a 1/1"}; !slices.Equal(got, want) {
 		t.Errorf("edges %v, want %v", got, want)
@@ -79,7 +79,7 @@ func TestParallelFailedAndTimes(t *testing.T) {
 	c[0].Start, c[0].End, c[0].Status = at(0), at(100), trace.StatusOK
 	c[1].Start, c[1].End, c[1].Status = at(10), at(400), trace.StatusFailed
 	c[2].Start, c[2].End = at(1400), at(1500)
-	b := process.NewBuilder(1)
+	b := process.NewBuilder()
 	b.Add(&s.T)
 	m := b.Map()
 	for _, e := range m.Edges {
@@ -102,9 +102,14 @@ func TestParallelFailedAndTimes(t *testing.T) {
 			t.Errorf("%+v", n)
 		}
 	}
-	lines := b.Timelines()
+	sample := process.NewSample(1)
+	sample.Add(&s.T, 0, 0)
+	lines, _ := sample.Timelines()
 	if len(lines) != 1 || len(lines[0].Turns) != 2 || lines[0].Failed != 1 || lines[0].Length != 1500*time.Millisecond {
-		t.Errorf("timelines %+v", lines)
+		t.Fatalf("timelines %+v", lines)
+	}
+	if c := lines[0].Turns[0].Calls[1]; c.Start != 10*time.Millisecond || c.End != 400*time.Millisecond || lines[0].Turns[0].Start != -1 {
+		t.Errorf("the turn %+v", lines[0].Turns[0])
 	}
 }
 
@@ -119,16 +124,37 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		}
 		all = append(all, run(fmt.Sprintf("run-%03d", i), tools...))
 	}
-	of := func() (*process.Map, []process.Timeline) {
-		b := process.NewBuilder(20)
+	type found struct {
+		*process.Map
+		lines   []process.Timeline
+		notable process.Notable
+	}
+	of := func() (out found) {
+		b, s := process.NewBuilder(), process.NewSample(20)
 		for _, t := range all {
 			b.Add(t)
+			s.Add(t, float64(len(t.Calls)/3), 0)
 		}
-		return b.Map(), b.Timelines()
+		out.Map = b.Map()
+		out.lines, out.notable = s.Timelines()
+		return out
 	}
-	m, lines := of()
-	if len(lines) != 20 {
-		t.Fatalf("%d timelines, want 20", len(lines))
+	first := of()
+	m, at := first.Map, first.notable
+	if n := len(first.lines); n < 20 || n > 21 || at.Dearest < 0 || at.Failed != -1 {
+		t.Fatalf("%d timelines, want 20 and the one that costs most: %+v", n, at)
+	}
+	cheaper := 0
+	for i := range first.lines {
+		if first.lines[i].Paid > first.lines[at.Dearest].Paid {
+			t.Errorf("%s costs more than the dearest", first.lines[i].ID)
+		}
+		if first.lines[i].Paid < first.lines[at.Median].Paid {
+			cheaper++
+		}
+	}
+	if cheaper > len(first.lines)/2 {
+		t.Errorf("%d cost less than the median", cheaper)
 	}
 	calls, from, into := 0, map[int]int{}, map[int]int{}
 	for _, n := range m.Nodes {
@@ -148,15 +174,14 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 	for range 5 {
 		r.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
-		m2, lines2 := of()
-		if !reflect.DeepEqual(m, m2) || !reflect.DeepEqual(lines, lines2) {
+		if !reflect.DeepEqual(first, of()) {
 			t.Fatal("another order gives another map")
 		}
 	}
 }
 
 func TestBoundsAreSaid(t *testing.T) {
-	b := process.NewBuilder(1)
+	b := process.NewBuilder()
 	var tools []string
 	for i := range process.MaxNodes + 5 {
 		tools = append(tools, fmt.Sprintf("tool-%d", i))
@@ -166,7 +191,10 @@ func TestBoundsAreSaid(t *testing.T) {
 	if m.OtherTools != 5 || len(m.Nodes) != process.MaxNodes+1 {
 		t.Errorf("%d calls of other tools, %d nodes", m.OtherTools, len(m.Nodes))
 	}
-	line := b.Timelines()[0]
+	s := process.NewSample(1)
+	s.Add(run("1", tools...), 0, 0)
+	lines, _ := s.Timelines()
+	line := lines[0]
 	if len(line.Turns) != process.MaxTurns || line.Left != len(tools)-process.MaxTurns {
 		t.Errorf("%d turns, %d left out", len(line.Turns), line.Left)
 	}
@@ -218,7 +246,7 @@ func TestWaits(t *testing.T) {
 
 func BenchmarkAdd(b *testing.B) {
 	r := run("1", "a", "b", "c", "a", "b", "d", "e", "f")
-	m := process.NewBuilder(100)
+	m := process.NewBuilder()
 	b.ReportAllocs()
 	for b.Loop() {
 		m.Add(r)

@@ -22,7 +22,8 @@ type Timeline struct {
 	Left    int // turns beyond MaxTurns
 	Calls   int // of the whole trajectory
 	Failed  int
-	Tokens  int64         // of the whole trajectory, as far as recorded
+	Tokens  int64         // of the whole trajectory, as Sample.Add was told
+	Paid    float64       // as Sample.Add was told
 	Length  time.Duration // from its first time to its last, 0 if not recorded
 }
 
@@ -30,38 +31,68 @@ type Timeline struct {
 type TimelineTurn struct {
 	AfterUser bool
 	Tokens    int64         // read and written, 0 if not recorded
-	Start     time.Duration // since the trajectory began, -1 if not recorded
+	Start     time.Duration // since the trajectory began, -1 if not recorded; as Waits says
+	End       time.Duration
 	Calls     []TimelineCall
 }
 
 // TimelineCall is a call of a turn.
 type TimelineCall struct {
-	Tool    string
-	Status  trace.Status
-	Seconds float64 // -1 if not recorded
+	Tool   string
+	Status trace.Status
+	Start  time.Duration // since the trajectory began, -1 if not recorded
+	End    time.Duration
 }
 
-// Timelines returns the sample, in order of ids.
-func (b *Builder) Timelines() []Timeline {
-	out := make([]Timeline, 0, len(b.sample.kept))
-	for _, k := range b.sample.kept {
-		out = append(out, k.timeline)
+// Sample keeps trajectories as timelines: those whose ids have the smallest hashes, so that
+// it does not depend on their order, the one that costs most, and of those that failed the
+// one that costs most.
+type Sample struct {
+	most    int
+	kept    keptHeap
+	dearest *kept
+	failed  *kept
+}
+
+// NewSample returns a Sample of at most so many trajectories, and two.
+func NewSample(most int) *Sample { return &Sample{most: most} }
+
+// Notable are places in what Timelines returns, -1 for none: of the trajectory that costs
+// most, of the one of those that failed, and of one that costs as much as half of the sample.
+type Notable struct{ Dearest, Failed, Median int }
+
+// Timelines returns the sample in order of ids, and which are worth a look.
+func (s *Sample) Timelines() ([]Timeline, Notable) {
+	all := slices.Clone(s.kept)
+	for _, k := range []*kept{s.dearest, s.failed} {
+		if k != nil && !slices.ContainsFunc(all, func(o kept) bool { return o.hash == k.hash && o.ref == k.ref }) {
+			all = append(all, *k)
+		}
 	}
-	slices.SortFunc(out, func(x, y Timeline) int {
-		return cmp.Or(cmp.Compare(x.ID, y.ID), cmp.Compare(x.Calls, y.Calls), cmp.Compare(x.Tokens, y.Tokens))
+	slices.SortFunc(all, func(x, y kept) int {
+		return cmp.Or(cmp.Compare(x.timeline.ID, y.timeline.ID), x.ref.Compare(y.ref))
 	})
-	return out
-}
-
-// sample keeps the trajectories whose ids have the smallest hashes, so that it does
-// not depend on their order.
-type sample struct {
-	most int
-	kept keptHeap
+	out, at := make([]Timeline, 0, len(all)), Notable{-1, -1, -1}
+	byCost := make([]int, len(all))
+	for i := range all {
+		out, byCost[i] = append(out, all[i].timeline), i
+		if s.dearest != nil && all[i].hash == s.dearest.hash && all[i].ref == s.dearest.ref {
+			at.Dearest = i
+		}
+		if s.failed != nil && all[i].hash == s.failed.hash && all[i].ref == s.failed.ref {
+			at.Failed = i
+		}
+	}
+	slices.SortStableFunc(byCost, func(i, k int) int { return slices.Compare(all[i].costs[:], all[k].costs[:]) })
+	if len(byCost) > 0 {
+		at.Median = byCost[(len(byCost)-1)/2]
+	}
+	return out, at
 }
 
 type kept struct {
 	hash     uint64
+	costs    [3]float64 // money, tokens, calls
 	ref      trace.Ref
 	timeline Timeline
 }
@@ -79,21 +110,40 @@ func (k *kept) before(o *kept) bool {
 	return cmp.Or(cmp.Compare(k.hash, o.hash), k.ref.Compare(o.ref)) < 0
 }
 
-func (s *sample) see(t *trace.Trajectory) {
-	if s.most <= 0 {
+// Add adds a trajectory with what was paid for it and its tokens, if a model decided on a call
+// of it. Without prices tokens say what costs most, and without tokens calls.
+func (s *Sample) Add(t *trace.Trajectory, paid float64, tokens int64) {
+	if s.most <= 0 || !slices.ContainsFunc(t.Calls, func(c trace.Call) bool { return c.Origin == trace.OriginModel }) {
 		return
 	}
 	h := fnv.New64a()
 	h.Write([]byte(t.ID))
-	k := kept{hash: h.Sum64(), ref: t.Ref}
-	if len(s.kept) == s.most && !k.before(&s.kept[0]) {
+	k := &kept{hash: h.Sum64(), ref: t.Ref, costs: [3]float64{paid, float64(tokens), float64(len(t.Calls))}}
+	sampled := len(s.kept) < s.most || k.before(&s.kept[0])
+	dearest := k.dearer(s.dearest)
+	failed := t.Outcome == trace.OutcomeFailure && k.dearer(s.failed)
+	if !sampled && !dearest && !failed {
 		return
 	}
 	k.timeline = timelineOf(t)
-	heap.Push(&s.kept, k)
+	k.timeline.Paid, k.timeline.Tokens = paid, tokens
+	if dearest {
+		s.dearest = k
+	}
+	if failed {
+		s.failed = k
+	}
+	if sampled {
+		heap.Push(&s.kept, *k)
+	}
 	if len(s.kept) > s.most {
 		heap.Pop(&s.kept)
 	}
+}
+
+// dearer reports whether a trajectory comes before another as an example.
+func (k *kept) dearer(than *kept) bool {
+	return than == nil || cmp.Or(slices.Compare(than.costs[:], k.costs[:]), cmp.Compare(k.hash, than.hash), k.ref.Compare(than.ref)) < 0
 }
 
 // timelineOf draws t turn by turn. Calls of one turn share it; without recorded turns
@@ -122,18 +172,14 @@ func timelineOf(t *trace.Trajectory) Timeline {
 		if c.Status == trace.StatusFailed {
 			line.Failed++
 		}
-		out := TimelineCall{Tool: c.Tool.Value(), Status: c.Status, Seconds: -1}
-		if !c.Start.IsZero() && !c.End.IsZero() {
-			out.Seconds = c.End.Sub(c.Start).Seconds()
-		}
-		return out
+		return TimelineCall{Tool: c.Tool.Value(), Status: c.Status, Start: since(started(c, t)), End: since(c.End)}
 	}
+	began := begins(t)
 	for i := range t.Turns {
 		recorded := &t.Turns[i]
-		turn := TimelineTurn{Start: since(recorded.Start), AfterUser: i > 0 && saidBefore(t, i)}
+		turn := TimelineTurn{Start: since(began[i]), End: since(recorded.End), AfterUser: i > 0 && saidBefore(t, i)}
 		if recorded.Usage.Known {
 			turn.Tokens = recorded.Usage.Input + recorded.Usage.Output
-			line.Tokens += turn.Tokens
 		}
 		for k := recorded.FirstCall; k < recorded.FirstCall+recorded.NumCalls; k++ {
 			turn.Calls = append(turn.Calls, call(&t.Calls[k]))
@@ -142,7 +188,7 @@ func timelineOf(t *trace.Trajectory) Timeline {
 	}
 	for i := range t.Calls {
 		if c := &t.Calls[i]; c.Turn < 0 {
-			add(TimelineTurn{Start: since(c.Start), AfterUser: c.AfterUser, Calls: []TimelineCall{call(c)}})
+			add(TimelineTurn{Start: since(c.Start), End: since(c.Start), AfterUser: c.AfterUser, Calls: []TimelineCall{call(c)}})
 		}
 	}
 	return line

@@ -41,7 +41,19 @@ func (w *Waits) Add(t *trace.Trajectory) {
 	}
 	w.trajectories.Add(uint64(last.Sub(first)))
 	w.whole += last.Sub(first)
-	next, before := 0, time.Time{}
+	for i, began := range begins(t) {
+		turn := &t.Turns[i]
+		if !began.IsZero() && turn.End.After(began) {
+			w.turns.Add(uint64(turn.End.Sub(began)))
+			w.model += turn.End.Sub(began)
+		}
+		w.addCalls(t, turn)
+	}
+}
+
+// begins returns when each turn began, zero where that is not recorded.
+func begins(t *trace.Trajectory) []time.Time {
+	out, next, before := make([]time.Time, len(t.Turns)), 0, time.Time{}
 	for i := range t.Turns {
 		turn, untimed := &t.Turns[i], false
 		for ; next < len(t.Messages) && t.Messages[next].Turn <= i; next++ {
@@ -49,30 +61,42 @@ func (w *Waits) Add(t *trace.Trajectory) {
 			before = later(before, m.Time)
 			untimed = untimed || m.Time.IsZero() && m.Role == trace.RoleUser
 		}
-		began := before
-		if untimed || before.IsZero() {
-			began = turn.Start
+		if out[i] = before; untimed || before.IsZero() {
+			out[i] = turn.Start
 		}
-		if !began.IsZero() && turn.End.After(began) {
-			w.turns.Add(uint64(turn.End.Sub(began)))
-			w.model += turn.End.Sub(began)
+		before = turn.End
+		for k := turn.FirstCall; k < min(turn.FirstCall+turn.NumCalls, len(t.Calls)); k++ {
+			if c := &t.Calls[k]; timed(c, t) {
+				before = later(before, c.End)
+			}
 		}
-		before = later(turn.End, w.addCalls(t, turn))
 	}
+	return out
 }
 
-// addCalls adds the calls of a turn and returns when the last of them ended.
-func (w *Waits) addCalls(t *trace.Trajectory, turn *trace.Turn) (last time.Time) {
-	var first time.Time
+// started returns when a call began: without a time of its own, when its turn ended.
+func started(c *trace.Call, t *trace.Trajectory) time.Time {
+	if c.Start.IsZero() && c.Turn >= 0 {
+		return t.Turns[c.Turn].End
+	}
+	return c.Start
+}
+
+// timed reports whether it is known how long a call took that the model decided on.
+func timed(c *trace.Call, t *trace.Trajectory) bool {
+	start := started(c, t)
+	return c.Origin == trace.OriginModel && !start.IsZero() && !c.End.Before(start)
+}
+
+// addCalls adds the calls of a turn.
+func (w *Waits) addCalls(t *trace.Trajectory, turn *trace.Turn) {
+	var first, last time.Time
 	for i := turn.FirstCall; i < min(turn.FirstCall+turn.NumCalls, len(t.Calls)); i++ {
 		c := &t.Calls[i]
-		start := c.Start
-		if start.IsZero() {
-			start = turn.End
-		}
-		if c.Origin != trace.OriginModel || start.IsZero() || c.End.Before(start) {
+		if !timed(c, t) {
 			continue
 		}
+		start := started(c, t)
 		took := c.End.Sub(start)
 		tool := w.tools[c.Tool]
 		if tool == nil {
@@ -91,7 +115,6 @@ func (w *Waits) addCalls(t *trace.Trajectory, turn *trace.Turn) (last time.Time)
 		last = later(last, c.End)
 	}
 	w.called += last.Sub(first)
-	return last
 }
 
 func later(a, b time.Time) time.Time {

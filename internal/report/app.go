@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // AppName names a part of a page that a script draws; see page/page.js.
@@ -49,10 +48,7 @@ func (a App) writeHTML(w *lines) {
 //go:embed page/page.js
 var pageScript string
 
-//go:embed page/vendor/cytoscape.min.js
-var cytoscapeScript string
-
-//go:embed page/vendor/cytoscape-dagre.min.js
+//go:embed page/vendor/dagre.min.js
 var dagreScript string
 
 // scripts returns what runs in the page: the libraries that its apps need, and then
@@ -62,20 +58,23 @@ func (d *Document) scripts() []string {
 	for _, s := range d.Sections {
 		for _, b := range s.Blocks {
 			if a, ok := b.(App); ok && a.name == AppProcessMap {
-				return slices.Insert(scripts, 0, cytoscapeScript, dagreScript)
+				return slices.Insert(scripts, 0, dagreScript)
 			}
 		}
 	}
 	return scripts
 }
 
-// policy returns the Content-Security-Policy of a page that may run these scripts and
-// nothing else, whatever a name in it looks like, and load nothing.
-func policy(scripts []string) string {
-	var hashes []string
-	for _, s := range scripts {
+// policy returns the Content-Security-Policy of a page that may run these scripts and have
+// this style and nothing else, whatever a name in it looks like, and load nothing.
+func policy(style string, scripts []string) string {
+	hash := func(s string) string {
 		sum := sha256.Sum256([]byte(s))
-		hashes = append(hashes, "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
-	return "default-src 'none'; style-src 'unsafe-inline'; script-src " + strings.Join(hashes, " ")
+	text := "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + hash(style) + "; script-src"
+	for _, s := range scripts {
+		text += " " + hash(s)
+	}
+	return text
 }

@@ -105,15 +105,15 @@ func (c Cell) shown() string {
 	case kindInt:
 		return group(strconv.FormatInt(c.integer, 10))
 	case kindFloat:
-		return fixed(c.number, c.digits)
+		return Decimal(c.number, c.digits)
 	case kindShare:
-		return fixed(100*c.number, c.digits)
+		return Decimal(100*c.number, c.digits)
 	case kindInterval:
 		scale := 1.0
 		if c.integer == 1 {
 			scale = 100
 		}
-		return "[" + fixed(scale*c.interval.Lo, c.digits) + ", " + fixed(scale*c.interval.Hi, c.digits) + "]"
+		return "[" + Decimal(scale*c.interval.Lo, c.digits) + ", " + Decimal(scale*c.interval.Hi, c.digits) + "]"
 	case kindMissing:
 		return "–"
 	}
@@ -203,9 +203,9 @@ func (c Cell) missing() string {
 	return ""
 }
 
-// fixed writes v with digits after the point and its thousands grouped; never
+// Decimal writes v with digits after the point and its thousands grouped; never
 // "-0.0".
-func fixed(v float64, digits int) string {
+func Decimal(v float64, digits int) string {
 	switch {
 	case math.IsInf(v, 1):
 		return "∞"

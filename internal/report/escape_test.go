@@ -144,8 +144,8 @@ func TestWidths(t *testing.T) {
 
 func TestGroup(t *testing.T) {
 	for in, want := range map[float64]string{0: "0.00", -0.001: "0.00", 999: "999.00", 1000: "1,000.00", -1234567.891: "-1,234,567.89", 2e15: "2.00e+15"} {
-		if got := fixed(in, 2); got != want {
-			t.Errorf("fixed(%v, 2) is %q, want %q", in, got, want)
+		if got := Decimal(in, 2); got != want {
+			t.Errorf("Decimal(%v, 2) is %q, want %q", in, got, want)
 		}
 	}
 }

@@ -16,16 +16,16 @@ import (
 // that the page brings, which it names by their hashes. The error is that of w.
 func (d *Document) WriteHTML(w io.Writer) error {
 	l := &lines{w: bufio.NewWriter(w)}
-	title, scripts := htmlText(d.Title), d.scripts()
+	title, scripts, style := htmlText(d.Title), d.scripts(), "\n"+htmlStyle
 	l.line("<!DOCTYPE html>")
 	l.line(`<html lang="en">`)
 	l.line("<head>")
 	l.line(`<meta charset="utf-8">`)
-	l.line(`<meta http-equiv="Content-Security-Policy" content="` + policy(scripts) + `">`)
+	l.line(`<meta http-equiv="Content-Security-Policy" content="` + policy(style, scripts) + `">`)
 	l.line(`<meta name="viewport" content="width=device-width, initial-scale=1">`)
 	l.line(`<meta name="color-scheme" content="light dark">`)
 	l.line("<title>" + title + "</title>")
-	l.line("<style>\n" + htmlStyle + "</style>")
+	l.line("<style>" + style + "</style>")
 	l.line("</head>")
 	l.line("<body>")
 	l.line("<main>")
@@ -33,8 +33,14 @@ func (d *Document) WriteHTML(w io.Writer) error {
 	if d.Answer != "" {
 		l.line("<p class=\"answer\">" + htmlText(d.Answer) + "</p>")
 	}
-	d.contents(l)
+	contents := d.contents()
+	if !d.hasLead() {
+		l.line(contents)
+	}
 	for i, s := range d.Sections {
+		if s.Appendix && (i == 0 || !d.Sections[i-1].Appendix) {
+			l.line(`<details class="appendix"><summary>Appendices: all tables</summary>`)
+		}
 		l.line("<section" + sectionID(i, s) + ">")
 		if s.Heading != "" {
 			l.line("<h2>" + htmlText(s.Heading) + "</h2>")
@@ -43,8 +49,15 @@ func (d *Document) WriteHTML(w io.Writer) error {
 			b.writeHTML(l)
 		}
 		l.line("</section>")
+		if s.Appendix && (i == len(d.Sections)-1 || !d.Sections[i+1].Appendix) {
+			l.line("</details>")
+		}
+		if i == 0 && d.hasLead() { // what answers comes before where to read on
+			l.line(contents)
+		}
 	}
 	l.line("</main>")
+	l.line(`<svg width="0" height="0" aria-hidden="true"><defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="ground" width="6" height="6"/><rect class="stripe" width="3" height="6"/></pattern></defs></svg>`)
 	for _, s := range scripts {
 		l.line("<script>" + s + "</script>")
 	}
@@ -54,16 +67,26 @@ func (d *Document) WriteHTML(w io.Writer) error {
 }
 
 // contents writes links to the sections where there are several.
-func (d *Document) contents(l *lines) {
+func (d *Document) contents() string {
 	var links []string
 	for i, s := range d.Sections {
-		if s.Heading != "" {
+		if s.Heading != "" && !s.Appendix {
 			links = append(links, fmt.Sprintf(`<li><a href="#s%d">%s</a></li>`, i+1, htmlText(s.Heading)))
 		}
 	}
-	if len(links) > 1 {
-		l.line("<nav>\n<ul>\n" + strings.Join(links, "\n") + "\n</ul>\n</nav>")
+	if len(links) < 2 {
+		return ""
 	}
+	return "<nav aria-label=\"Sections\">\n<ul>\n" + strings.Join(links, "\n") + "\n</ul>\n</nav>"
+}
+
+// hasLead reports whether the first section is a screen of its own.
+func (d *Document) hasLead() bool {
+	if len(d.Sections) == 0 || d.Sections[0].Heading != "" {
+		return false
+	}
+	_, is := d.Sections[0].Blocks[0].(Tiles)
+	return is
 }
 
 func sectionID(i int, s Section) string {
@@ -92,18 +115,16 @@ func (c Code) writeHTML(w *lines) {
 	w.line("<pre><code>" + html.EscapeString(escape(c.Text, true)) + "</code></pre>")
 }
 
-func (p Picture) writeHTML(w *lines) {
-	role := "img"
-	if p.Links {
-		role = "group"
-	}
-	w.line(`<figure role="` + role + `" aria-label="` + htmlText(p.Alt) + `">`)
-	w.line(p.inline())
-	w.line("</figure>")
+// codeHTML sets a name from the traces, broken between its words.
+func codeHTML(name string) string {
+	return "<code>" + strings.ReplaceAll(htmlText(name), "_", "_<wbr>") + "</code>"
 }
 
 func (t *Table) writeHTML(w *lines) {
 	t, more := t.limited()
+	if t.Open != nil {
+		t = t.only(func(c *Column) bool { return !c.Detail })
+	}
 	footnotes := t.footnotes()
 	if t.empty() {
 		if t.Title != "" {
@@ -154,18 +175,26 @@ func (t *Table) rowsHTML(w *lines, footnotes *footnotes) {
 	w.line("</tr>")
 	w.line("</thead>")
 	w.line("<tbody>")
-	for _, row := range t.Rows {
+	for i, row := range t.Rows {
 		var b strings.Builder
 		b.WriteString("<tr>")
 		for j, c := range row {
 			text := htmlText(c.shown()) + footnotes.number(c)
 			if c.kind == kindName {
-				text = "<code>" + strings.ReplaceAll(text, "_", "_<wbr>") + "</code>" // broken between words
+				text = codeHTML(c.text)
 			}
 			b.WriteString("<td" + class(j) + ">" + text + "</td>")
 		}
 		b.WriteString("</tr>")
 		w.line(b.String())
+		if t.Open == nil {
+			continue
+		}
+		w.line(fmt.Sprintf(`<tr class="more"><td colspan="%d">`, len(row)))
+		for _, block := range t.Open(i) {
+			block.writeHTML(w)
+		}
+		w.line("</td></tr>")
 	}
 	w.line("</tbody>")
 }

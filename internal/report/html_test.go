@@ -31,8 +31,12 @@ func markupDocument() *report.Document {
 	d := &report.Document{Title: markup}
 	d.Add(report.Paragraph(markup))
 	d.Section(markup, report.List{markup}, report.Code{Language: markup, Text: markup}, table, report.NewTable("empty", markup))
-	d.Section("gallery", report.Gallery{{Title: markup, Picture: report.Picture{Alt: markup, SVG: []byte("<svg xmlns=\"http://www.w3.org/2000/svg\"><title>ok</title></svg>")}, Lines: []string{markup}}})
-	d.Section("picture", report.Picture{Alt: markup, SVG: []byte("<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"><title>ok</title></svg>\n")})
+	d.Section("gallery", report.Gallery{{Title: markup, Alt: markup, SVG: []byte("<svg xmlns=\"http://www.w3.org/2000/svg\"><title>ok</title></svg>"), Lines: []string{markup}}})
+	chart := report.Bars{Title: markup, Keys: []string{markup}, Lo: -1, Hi: 1, Rows: []report.Bar{{Name: markup, IsCode: true, Spans: []report.Span{{To: 1, Title: markup}}, Is: &report.Estimated{Value: math.NaN(), Lo: 0, Hi: math.Inf(1)}, Text: markup}}, Notes: []string{markup}}
+	opens := report.NewTable("opens", markup, report.Column{Key: "a"}, report.Column{Key: "b", Detail: true})
+	opens.Add(report.Name(markup), report.Name("left out"))
+	opens.Open = func(int) []report.Block { return []report.Block{report.Paragraph(markup)} }
+	d.Section("page", report.Tiles{{Label: markup, Value: markup, Note: markup}}, report.Pair{{chart}, {report.Heading(markup), report.Fold{Summary: markup, Key: 1, Blocks: []report.Block{report.Code{Text: markup}}}}}, opens)
 	return d
 }
 
@@ -43,7 +47,14 @@ func TestHTMLIsSafe(t *testing.T) {
 	}
 	elements := map[string]int{}
 	text, scripts := withoutScripts(page.Bytes())
-	policy := regexp.MustCompile(`'sha256-([^']*)'`).FindAllSubmatch(text, -1)
+	_, allowed, _ := bytes.Cut(text, []byte("script-src"))
+	allowed, _, _ = bytes.Cut(allowed, []byte(">"))
+	policy := regexp.MustCompile(`'sha256-([^']*)'`).FindAllSubmatch(allowed, -1)
+	_, style, _ := bytes.Cut(text, []byte("<style>"))
+	style, _, _ = bytes.Cut(style, []byte("</style>"))
+	if sum := sha256.Sum256(style); !bytes.Contains(text, []byte("style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")) {
+		t.Error("the style is not the one that the policy allows")
+	}
 	if len(scripts) != len(policy) || len(scripts) != 1 {
 		t.Fatalf("%d scripts, %d in the policy, want 1", len(scripts), len(policy))
 	}
@@ -66,13 +77,16 @@ func TestHTMLIsSafe(t *testing.T) {
 		if err != nil {
 			t.Fatalf("not well-formed: %v\n%s", err, page.Bytes())
 		}
+		if text, ok := token.(xml.CharData); ok && bytes.Contains(text, []byte("left out")) {
+			t.Error("a column that is a detail is in a table that opens")
+		}
 		start, ok := token.(xml.StartElement)
 		if !ok {
 			continue
 		}
 		elements[start.Name.Local]++
 		for _, a := range start.Attr {
-			if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "src" || a.Name.Local == "href" && !strings.HasPrefix(a.Value, "#s") {
+			if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "style" || a.Name.Local == "src" || a.Name.Local == "href" && !strings.HasPrefix(a.Value, "#s") {
 				t.Errorf("<%s> has %s=%q", start.Name.Local, a.Name.Local, a.Value)
 			}
 		}
@@ -82,7 +96,7 @@ func TestHTMLIsSafe(t *testing.T) {
 			t.Errorf("the page has <%s>", name)
 		}
 	}
-	if elements["table"] != 1 || elements["section"] != 4 || elements["svg"] != 2 || elements["td"] != 6 || elements["caption"] != 1 {
+	if elements["table"] != 2 || elements["section"] != 4 || elements["svg"] != 4 || elements["td"] != 8 || elements["caption"] != 2 {
 		t.Errorf("elements are %v", elements)
 	}
 	if bytes.ContainsAny(text, "\x1b\u202e") || bytes.Contains(text, []byte("<?xml")) {
@@ -120,8 +134,8 @@ func TestApp(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, scripts := withoutScripts(page.Bytes())
-	if len(scripts) != 3 {
-		t.Errorf("%d scripts, want two libraries and one of our own", len(scripts))
+	if len(scripts) != 2 {
+		t.Errorf("%d scripts, want a library and one of our own", len(scripts))
 	}
 	_, rest, _ := bytes.Cut(text, []byte(`<script type="application/json">`))
 	data, _, _ := bytes.Cut(rest, []byte("</script>"))

@@ -29,8 +29,7 @@ func (d *Document) writeMarkdown(w io.Writer, o Options) error {
 			l.line("## " + EscapeMarkdown(s.Heading))
 		}
 		for _, b := range s.Blocks {
-			switch b.(type) {
-			case Picture, Gallery, App, Short:
+			if _, short := b.(Short); short || isPicture(b) {
 				continue
 			}
 			l.gap()

@@ -64,10 +64,12 @@ type Section struct {
 	Heading string
 	Blocks  []Block
 	Detail  bool // left out of short text
+
+	Appendix bool // closed in a page, and not printed from it
 }
 
-// Block is a piece of a Section: a Paragraph, a List, a Foremost, Code, a Picture, a
-// Gallery, an App or a *Table; Short is in short text alone.
+// Block is a piece of a Section: a Paragraph, a List, a Foremost, Code, Tiles, a Pair, a Fold,
+// Bars, a Gallery, an App or a *Table; Short is in short text alone.
 type Block interface {
 	writeText(w *lines, o Options)
 	writeMarkdown(w *lines, o Options)
@@ -163,6 +165,10 @@ func saysNothing(b Block) bool {
 		return len(b) == 0
 	case Gallery:
 		return len(b) == 0
+	case Tiles:
+		return len(b) == 0
+	case Bars:
+		return len(b.Rows) == 0
 	}
 	return false
 }

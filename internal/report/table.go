@@ -27,6 +27,9 @@ type Table struct {
 	Brief   int      // how many rows short text has; 0 is 8
 	Most    int      // how many rows texts have; 0 is all
 
+	// Open returns what a row of a page opens to.
+	Open func(row int) []Block
+
 	of     reflect.Type // of the structs; nil: it was made of cells
 	data   []any        // pointers to the structs, as many as Rows
 	ifAny  bool         // texts have it only with rows
@@ -269,6 +272,27 @@ func (t *Table) limited() (*Table, string) {
 	short := *t
 	short.Rows = t.Rows[:t.Most]
 	return &short, fmt.Sprintf("%s more with --table %s.", Grouped(more), t.ID)
+}
+
+// Without returns the table without columns, which its JSON still has.
+func (t *Table) Without(keys ...string) *Table {
+	return t.only(func(c *Column) bool { return !slices.Contains(keys, c.Key) })
+}
+
+// only returns the table with some of its columns.
+func (t *Table) only(is func(*Column) bool) *Table {
+	short := *t
+	short.Columns, short.Rows = nil, make([][]Cell, len(t.Rows))
+	for j, c := range t.Columns {
+		if !is(&c) {
+			continue
+		}
+		short.Columns = append(short.Columns, c)
+		for i, row := range t.Rows {
+			short.Rows[i] = append(short.Rows[i], row[j])
+		}
+	}
+	return &short
 }
 
 // row returns a row as JSON: its struct, or its cells by key in column order.

@@ -91,7 +91,7 @@ func (d *Document) writeShort(l *lines, o Options, p *plan) {
 		var before Block
 		for j, b := range s.Blocks {
 			switch b.(type) {
-			case Picture, Gallery, App:
+			case Bars, Gallery, App:
 				continue
 			case Short:
 				if !o.brief {

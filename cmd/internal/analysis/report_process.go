@@ -1,17 +1,19 @@
 package analysis
 
 import (
+	"math"
 	"slices"
+	"time"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/process"
 	"github.com/awo-dev/awo/internal/report"
 )
 
-// The section with the process map, and the timelines of single trajectories.
+// The process map and the trajectories of a page.
 
-// timelinesShown is how many trajectories a page has as timelines: enough to look
-// for an example in, and about 200 bytes a turn.
+// timelinesShown is how many trajectories a page has: enough to find an example in, and some
+// 60 bytes a turn.
 const timelinesShown = 200
 
 // stepsShown is how many steps from tool to tool the table beside the map lists, and
@@ -25,29 +27,6 @@ type processFigures struct {
 	LeftOut      int `json:"steps_left_out"`
 }
 
-var sectionProcess = reportSection{
-	heading: "What the agents do, step by step",
-	about: "The process map shows which tool was called right after which: the thicker an arrow, the more often. " +
-		"It begins with the commonest steps; the slider adds rarer ones, and a click on a tool or an arrow says how often, how fast and how well. Only calls that the model decided on are in it.",
-	blocks: func(r *reportInput) []report.Block {
-		m := r.process.Map()
-		if len(m.Nodes) == 0 {
-			return nil
-		}
-		return []report.Block{r.app(report.AppProcessMap, mapData(m, r)), stepTable(m)}
-	},
-}
-
-// app returns a part of the page that a script draws.
-func (r *reportInput) app(name report.AppName, data any) report.Block {
-	app, err := report.NewApp(name, data)
-	if err != nil {
-		r.err = err
-		return nil
-	}
-	return app
-}
-
 // processMap and the types below are what page.js reads.
 type processMap struct {
 	Runs  int                `json:"runs"`
@@ -56,7 +35,7 @@ type processMap struct {
 	Edges [][6]any           `json:"edges"` // from, to, count, trajectories, in one turn, median gap
 }
 
-func mapData(m *process.Map, r *reportInput) processMap {
+func mapData(m *process.Map, r *pageInput) processMap {
 	out := processMap{Runs: m.Trajectories, Tools: slices.Clone(m.Nodes), USD: map[string]float64{}, Edges: [][6]any{}}
 	for i := range out.Tools {
 		out.Tools[i].Tool = report.Escape(out.Tools[i].Tool)
@@ -100,29 +79,28 @@ func stepTable(m *process.Map) *report.Table {
 
 // timelineData is the sample of trajectories as page.js reads it.
 type timelineData struct {
-	Tools []string      `json:"tools"`
-	Runs  []timelineRun `json:"runs"`
+	Tools   []string      `json:"tools"`
+	Dearest int           `json:"dearest"`
+	Failed  int           `json:"failed"`
+	Median  int           `json:"median"`
+	Runs    []timelineRun `json:"runs"`
 }
 
 type timelineRun struct {
-	ID      string         `json:"id"`
-	Outcome uint8          `json:"outcome"`
-	Calls   int            `json:"calls"`
-	Failed  int            `json:"failed"`
-	Tokens  int64          `json:"tokens"`
-	Length  float64        `json:"length"` // seconds, 0 if not recorded
-	Left    int            `json:"left"`
-	Turns   []timelineTurn `json:"turns"`
+	ID      string   `json:"id"`
+	Outcome uint8    `json:"outcome"`
+	Calls   int      `json:"calls"`
+	Failed  int      `json:"failed"`
+	Tokens  int64    `json:"tokens"`
+	USD     float64  `json:"usd"`
+	Length  float64  `json:"length"` // seconds, 0 if not recorded
+	Left    int      `json:"left"`
+	Turns   [][5]any `json:"turns"` // after a user message, tokens, start and end in milliseconds, calls: tool, status, start, end
 }
 
-type timelineTurn struct {
-	User   bool     `json:"user,omitempty"`
-	Tokens int64    `json:"tokens,omitempty"`
-	Calls  [][3]any `json:"calls"` // tool, status, seconds
-}
-
-func timelines(lines []process.Timeline) timelineData {
-	out := timelineData{Tools: []string{}, Runs: []timelineRun{}}
+func timelines(sample *process.Sample) timelineData {
+	lines, notable := sample.Timelines()
+	out := timelineData{Tools: []string{}, Dearest: notable.Dearest, Failed: notable.Failed, Median: notable.Median, Runs: []timelineRun{}}
 	numbers := map[string]int{}
 	number := func(tool string) int {
 		n, ok := numbers[tool]
@@ -135,19 +113,28 @@ func timelines(lines []process.Timeline) timelineData {
 	}
 	for i := range lines {
 		l := &lines[i]
-		run := timelineRun{ID: report.Escape(l.ID), Outcome: uint8(l.Outcome), Calls: l.Calls, Failed: l.Failed, Tokens: l.Tokens, Length: l.Length.Seconds(), Left: l.Left, Turns: []timelineTurn{}}
-		for _, turn := range l.Turns {
-			t := timelineTurn{User: turn.AfterUser, Tokens: turn.Tokens, Calls: [][3]any{}}
+		run := timelineRun{ID: report.Escape(l.ID), Outcome: uint8(l.Outcome), Calls: l.Calls, Failed: l.Failed, Tokens: l.Tokens, USD: math.Round(l.Paid*1e6) / 1e6, Length: l.Length.Seconds(), Left: l.Left, Turns: [][5]any{}}
+		for k := range l.Turns {
+			turn := &l.Turns[k]
+			calls := [][4]any{}
 			for _, c := range turn.Calls {
-				var took any
-				if c.Seconds >= 0 {
-					took = c.Seconds
-				}
-				t.Calls = append(t.Calls, [3]any{number(c.Tool), uint8(c.Status), took})
+				calls = append(calls, [4]any{number(c.Tool), uint8(c.Status), millis(c.Start), millis(c.End)})
 			}
-			run.Turns = append(run.Turns, t)
+			user := 0
+			if turn.AfterUser {
+				user = 1
+			}
+			run.Turns = append(run.Turns, [5]any{user, turn.Tokens, millis(turn.Start), millis(turn.End), calls})
 		}
 		out.Runs = append(out.Runs, run)
 	}
 	return out
+}
+
+// millis is a time since a trajectory began, -1 if it is not recorded.
+func millis(d time.Duration) int64 {
+	if d < 0 {
+		return -1
+	}
+	return d.Milliseconds()
 }

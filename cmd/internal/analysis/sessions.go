@@ -146,7 +146,7 @@ func ofMachine(j *cli.Job, o sessionsOptions, _ []string) error {
 	options := worth.CostOptions{Group: b.group, Known: func(t *trace.Trajectory) (*cost.Account, cost.Placeholders) {
 		return b.sessions[t].Account(meter), b.sessions[t].Placeholders
 	}}
-	account, err := worth.Account(j, in, b.trajectories(list, chosen, in.Findings), meter, options, b.see)
+	account, err := worth.Account(j, in, b.trajectories(list, chosen, in.Findings), meter, options, func(t *trace.Trajectory, _ *cost.Account) { b.see(t) })
 	if err != nil {
 		return err
 	}

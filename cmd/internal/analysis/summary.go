@@ -11,6 +11,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/worth"
+	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/entropy/ngram"
 	"github.com/awo-dev/awo/internal/deal"
@@ -103,7 +104,7 @@ func summarise(j *cli.Job, _ struct{}, files []string) error {
 	in.Shell = j.Splitter(j.Set)
 	in.Facts, in.Findings = &completeness.Facts{}, j.NewFindings(meter)
 	corpus := trace.NewCorpus(trace.CorpusOptions{})
-	account, err := worth.Account(j, in, in.All(), meter, worth.CostOptions{}, func(t *trace.Trajectory) { corpus.Add(t) })
+	account, err := worth.Account(j, in, in.All(), meter, worth.CostOptions{}, func(t *trace.Trajectory, _ *cost.Account) { corpus.Add(t) })
 	if err != nil {
 		return err
 	}
@@ -197,11 +198,11 @@ func summaryDocument(in *cli.Intake, out screen, account *worth.CostFindings) *r
 }
 
 // summaryAnswer says in a sentence what it costs and what to do first.
-func summaryAnswer(in *cli.Intake, wrong []cli.Finding, cost spent) string {
-	price := fmt.Sprintf("took %s tokens", cli.Grouped(cost.Tokens))
-	if usd, ok := cost.CostUSD.Value(); ok {
+func summaryAnswer(in *cli.Intake, wrong []cli.Finding, costs spent) string {
+	price := fmt.Sprintf("took %s tokens", cli.Grouped(costs.Tokens))
+	if usd, ok := costs.CostUSD.Value(); ok {
 		price = fmt.Sprintf("cost %s USD", cli.Dollars(usd))
-	} else if cost.Tokens == 0 {
+	} else if costs.Tokens == 0 {
 		price = "do not say what they cost"
 	}
 	text := fmt.Sprintf("%s %s", cli.CountOf(in.Tally.Trajectories, "trajectory"), price)

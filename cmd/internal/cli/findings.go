@@ -14,13 +14,17 @@ import (
 // Finding is what findings call so, for results that hold it.
 type Finding = findings.Finding
 
+// Recommended is the code of what is charged to a recommendation.
+const Recommended = findings.Recommended
+
 // Findings looks for what is wrong with an agent while an Intake reads its traces. The
 // looking is done on all workers, the adding up in the order of the input.
 type Findings struct {
-	finder *findings.Finder
-	looker findings.Looker
-	meter  *cost.Meter
-	rules  *rules.Set // nil without
+	options findings.Options
+	finder  *findings.Finder
+	looker  findings.Looker
+	meter   *cost.Meter
+	rules   *rules.Set // nil without
 
 	seen    *findings.Seen // in the trajectory at hand
 	account *cost.Account  // of the trajectory at hand, if a command made one
@@ -40,9 +44,16 @@ func (f *Findings) WithFields() *Findings {
 	return f
 }
 
+// WithTools says what findings cost by tool, too.
+func (f *Findings) WithTools() *Findings {
+	f.options.Tools = true
+	f.begin()
+	return f
+}
+
 // begin forgets what was found.
 func (f *Findings) begin() {
-	f.finder, f.list, f.isDone = findings.NewFinder(findings.Options{}), nil, false
+	f.finder, f.list, f.isDone = findings.NewFinder(f.options), nil, false
 }
 
 // Paid says what the trajectory that All yielded last cost.

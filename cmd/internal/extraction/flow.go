@@ -142,7 +142,7 @@ func flowCards(c *extractCompilation, out *extraction) report.Gallery {
 		if m.Failures != nil && m.Anti {
 			lines = append(lines, "it fails more often than its calls do, or costs more than it saves")
 		}
-		cards = append(cards, report.Card{Title: t.Name, Picture: report.Picture{Alt: f.Alt, SVG: f.SVG()}, Lines: lines})
+		cards = append(cards, report.Card{Title: t.Name, Alt: f.Alt, SVG: f.SVG(), Lines: lines})
 	}
 	return cards
 }
@@ -167,7 +167,7 @@ func readCards(rules []stored.Rule) report.Gallery {
 		if r.Use.Interval.Missing() == "" {
 			text += fmt.Sprintf(" (%.0f %%; 95 %%: %.0f to %.0f %%)", 100*r.Use.Value, 100*r.Use.Interval.Lo, 100*r.Use.Interval.Hi)
 		}
-		cards = append(cards, report.Card{Title: r.ID, Picture: report.Picture{Alt: f.Alt, SVG: f.SVG()}, Lines: []string{text, "followed " + conditionWords(r)}})
+		cards = append(cards, report.Card{Title: r.ID, Alt: f.Alt, SVG: f.SVG(), Lines: []string{text, "followed " + conditionWords(r)}})
 	}
 	return cards
 }

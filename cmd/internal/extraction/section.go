@@ -16,7 +16,7 @@ import (
 )
 
 // cardsShown is how many meta-tools, and how many prefetch rules, a page draws.
-const cardsShown = 12
+const cardsShown = 6
 
 // Section returns what a report shows of the meta-tools and the prefetch rules
 // that `awo extract` would write: pictures of them with their evidence. v is the verdict
@@ -33,7 +33,7 @@ func Section(j *cli.Job, in *cli.Intake, runs []*corpus.Run, set *rules.Set, met
 		case v.Agents > 1:
 			against = "What is recommended above is for one of several agents; these are what could be offered to all of them."
 		case v.T == 0:
-			against = "No meta-tool is recommended here, so `awo extract` offers none unless it is told to (--verdict never); these are what it could offer."
+			against = "No meta-tool is recommended here, so awo extract offers none by default; --verdict never offers these:"
 		default:
 			o.Select, o.Threshold = string(backtest.Objective(v.Objective).Selection()), v.T
 		}

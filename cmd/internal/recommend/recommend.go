@@ -61,6 +61,7 @@ type Options struct {
 	Objective string                  `mapstructure:"objective"`
 	Ways      []string                `mapstructure:"ways"` // kinds, as --ways names them
 	Kept      map[string]backtest.Way `mapstructure:"-"`    // what was recommended before, by agent
+	Turns     bool                    `mapstructure:"-"`    // keeps which turns go
 	IsFixed   bool                    `mapstructure:"-"`    // prompt caching is taken to be on
 }
 
@@ -80,7 +81,7 @@ func (o *Options) Arguments() (args []string) {
 
 // Weigh returns the options for the back-test.
 func (o *Options) Weigh() (*backtest.RecommendOptions, error) {
-	out := &backtest.RecommendOptions{Objective: backtest.Objective(o.Objective), Kept: o.Kept}
+	out := &backtest.RecommendOptions{Objective: backtest.Objective(o.Objective), Kept: o.Kept, Turns: o.Turns}
 	for _, name := range o.Ways {
 		kind, known := waysNamed[name]
 		if !known {
@@ -260,6 +261,21 @@ func (r *Result) Words() string {
 		text += fmt.Sprintf(" (for the dearest of %d agents)", r.Agents)
 	}
 	return text + "."
+}
+
+// Without returns the turns that what is recommended does without, by trajectory, if
+// Options.Turns asked for them.
+func (r *Result) Without() backtest.Turns { return r.from.Without }
+
+// IsNothing reports whether nothing is recommended.
+func (r *Result) IsNothing() bool { return r.Kind == backtest.Nothing }
+
+// Best returns the row of what is recommended, nil if nothing is known.
+func (r *Result) Best() *Row {
+	if len(r.Rows) == 0 {
+		return nil
+	}
+	return r.recommended()
 }
 
 // others names the kinds that are tied with the recommended one.

@@ -115,7 +115,7 @@ func costs(j *cli.Job, o CostOptions, files []string) error {
 
 // Account adds up what the trajectories cost that from yields, which in has read. see, which
 // may be nil, is shown each of them.
-func Account(j *cli.Job, in *cli.Intake, from iter.Seq2[*trace.Trajectory, error], meter *cost.Meter, o CostOptions, see func(*trace.Trajectory)) (*CostFindings, error) {
+func Account(j *cli.Job, in *cli.Intake, from iter.Seq2[*trace.Trajectory, error], meter *cost.Meter, o CostOptions, see func(*trace.Trajectory, *cost.Account)) (*CostFindings, error) {
 	ledger, sample := cost.NewLedger(meter), fitSample{}
 	times := newTrend(o.By)
 	if group := cli.GroupOf(o.By); group != nil || o.Group != nil {
@@ -151,7 +151,7 @@ func Account(j *cli.Job, in *cli.Intake, from iter.Seq2[*trace.Trajectory, error
 		estimated += account.Estimated()
 		in.Findings.Paid(account)
 		if see != nil {
-			see(t)
+			see(t, account)
 		}
 		if times != nil {
 			times.see(t)

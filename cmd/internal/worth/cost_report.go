@@ -142,6 +142,9 @@ func (f *CostFindings) Sections(d *report.Document, out Costs) {
 // Waits says how long trajectories, turns and calls take, "" where no times are recorded.
 func (f *CostFindings) Waits() report.Paragraph { return report.Paragraph(process.Words(f.waits)) }
 
+// Times are the rows of WaitTable, of trajectories first.
+func (f *CostFindings) Times() []process.Wait { return f.waits }
+
 // WaitTable shows the same, and each tool.
 func (f *CostFindings) WaitTable() *report.Table {
 	table := report.TableOf("latency", "", f.waits, []report.Column{
@@ -176,7 +179,7 @@ func CostAnswer(out Costs) string {
 	text := fmt.Sprintf("%s tokens, %s a trajectory", cli.Grouped(t.Tokens), cli.Grouped(int64(math.Round(t.EachTokens.Float()))))
 	if priced {
 		each, _ := t.PerTrajectory.Value()
-		text = fmt.Sprintf("%s USD %s, %s USD a trajectory", cli.Dollars(usd), t.basis(), cli.Dollars(each))
+		text = fmt.Sprintf("%s USD %s, %s USD a trajectory", cli.Dollars(usd), t.Basis(), cli.Dollars(each))
 	}
 	switch {
 	case out.Silent > 0:
@@ -217,8 +220,8 @@ func (l *CostFigures) bounds() string {
 	return fmt.Sprintf(" (95 %% range %s to %s)", write(in.Lo), write(in.Hi))
 }
 
-// basis says where the amounts are from.
-func (l *CostFigures) basis() string {
+// Basis says where the amounts are from.
+func (l *CostFigures) Basis() string {
 	switch {
 	case l.RecordedTurns == 0:
 		return "at list prices"
