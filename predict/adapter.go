@@ -13,11 +13,12 @@ import (
 
 // An Adapter is what an environment needs beyond its traces, as rules instead of
 // code: which results and arguments are its key state (where the agent stands,
-// what it holds), which parameters that state fills, and how actions that are text
-// become calls. See docs/inertia.md for the file.
+// what it holds), which parameters that state fills, how actions that are text become
+// calls, and what results that are text hold (AutoTool, listing 1). See docs/inertia.md for the file.
 type Adapter struct {
 	keys    []stateKey
 	actions []action
+	outputs []action // what results that are text hold
 }
 
 // stateKey is one entry of `state`.
@@ -55,7 +56,7 @@ func ParseAdapter(file string, src []byte) (*Adapter, error) {
 	if doc.Root != nil {
 		p.document(a, doc.Root)
 	} else if len(problems) == 0 {
-		p.add(diag.Pos{File: file, Line: 1, Col: 1}, CodeAdapterMissing, "an adapter file has `version: 1` and `state` or `parse`")
+		p.add(diag.Pos{File: file, Line: 1, Col: 1}, CodeAdapterMissing, "an adapter file has `version: 1` and `state`, `parse` or `outputs`")
 	}
 	p.problems.Sort()
 	if err := p.problems.Err(); err != nil {
@@ -71,7 +72,7 @@ func (p *adapterParser) add(pos diag.Pos, code, format string, args ...any) {
 }
 
 func (p *adapterParser) document(a *Adapter, root *yamlsrc.Node) {
-	members := p.members(root, "version", "state", "parse")
+	members := p.members(root, "version", "state", "parse", "outputs")
 	if v := members["version"]; v == nil {
 		p.add(root.Pos, CodeAdapterMissing, "`version: 1` is missing")
 	} else if n, ok := v.Int(); !ok || n != 1 {
@@ -80,13 +81,18 @@ func (p *adapterParser) document(a *Adapter, root *yamlsrc.Node) {
 	for _, n := range p.list(members["state"]) {
 		p.state(a, n)
 	}
-	for _, n := range p.list(members["parse"]) {
+	a.actions, a.outputs = p.patterns(members["parse"]), p.patterns(members["outputs"])
+}
+
+// patterns reads a list of patterns with the tools that they are about.
+func (p *adapterParser) patterns(list *yamlsrc.Node) (out []action) {
+	for _, n := range p.list(list) {
 		m := p.members(n, "pattern", "tool")
-		act := action{pattern: p.pattern(p.need(n, m, "pattern")), tool: p.text(p.need(n, m, "tool"))}
-		if act.pattern != nil {
-			a.actions = append(a.actions, act)
+		if act := (action{pattern: p.pattern(p.need(n, m, "pattern")), tool: p.text(p.need(n, m, "tool"))}); act.pattern != nil {
+			out = append(out, act)
 		}
 	}
+	return out
 }
 
 func (p *adapterParser) state(a *Adapter, n *yamlsrc.Node) {
@@ -275,11 +281,44 @@ func (a *Adapter) Action(text string) (tool string, args trace.Value, ok bool) {
 	return "", trace.Value{}, false
 }
 
+// mostFound is how many places of a result a pattern of outputs is looked for in.
+const mostFound = 100
+
+// output reads a result that is text as an object: each named group of the patterns for
+// the tool is a member, a list where it was found at several places.
+func (a *Adapter) output(c *trace.Call) (trace.Raw, bool) {
+	if v, ok := c.ResultValue(); !c.HasResult || ok && (v.Kind == trace.Object || v.Kind == trace.Array) {
+		return trace.Raw{}, false
+	}
+	out := trace.Value{Kind: trace.Object}
+	for i := range a.outputs {
+		rule := &a.outputs[i]
+		if rule.tool != c.Tool.Value() {
+			continue
+		}
+		found := rule.pattern.FindAllStringSubmatch(c.Result.Text(), mostFound)
+		for g, name := range rule.pattern.SubexpNames() {
+			var values []trace.Value
+			for _, f := range found {
+				if name != "" && f[g] != "" {
+					values = append(values, trace.Value{Kind: trace.String, Text: f[g]})
+				}
+			}
+			if len(values) == 1 {
+				out.Members = append(out.Members, trace.Member{Name: name, Value: values[0]})
+			} else if len(values) > 1 {
+				out.Members = append(out.Members, trace.Member{Name: name, Value: trace.Value{Kind: trace.Array, Elems: values}})
+			}
+		}
+	}
+	return trace.JSONOf(out.AppendCanonical(nil)), len(out.Members) > 0
+}
+
 // Rewrite returns t with the text actions of turns that make no call as calls;
-// the user message right after such a turn is the call's result. Without such
-// turns it returns t itself.
+// the user message right after such a turn is the call's result. Results that are text
+// become what patterns find in them. Where there is neither it returns t itself.
 func (a *Adapter) Rewrite(t *trace.Trajectory) *trace.Trajectory {
-	if len(a.actions) == 0 {
+	if len(a.actions)+len(a.outputs) == 0 {
 		return t
 	}
 	out := *t
@@ -311,9 +350,17 @@ func (a *Adapter) Rewrite(t *trace.Trajectory) *trace.Trajectory {
 		}
 		out.Turns = append(out.Turns, turn)
 	}
+	hear(len(t.Turns))
+	if len(t.Turns) == 0 {
+		out.Calls, out.Messages = slices.Clone(t.Calls), t.Messages
+	}
+	for i := range out.Calls {
+		if result, ok := a.output(&out.Calls[i]); ok {
+			out.Calls[i].Result, found = result, true
+		}
+	}
 	if !found {
 		return t
 	}
-	hear(len(t.Turns))
 	return &out
 }

@@ -66,6 +66,25 @@ func TestAdapterReadsActions(t *testing.T) {
 	}
 }
 
+// Results that are text have outputs where the adapter says what they hold.
+func TestAdapterReadsOutputs(t *testing.T) {
+	a, err := ParseAdapter("adapter.yaml", []byte("version: 1\noutputs:\n  - {tool: look, pattern: 'a (?P<seen>\\w+ \\d)'}\n  - {tool: look, pattern: 'in the (?P<room>\\w+)'}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := trajectoryOf("1", `look={}="In the kitchen: you are in the kitchen. You see a cup 1, a desk 2."`, `take={}="a cup 1"`)
+	y := a.Rewrite(x)
+	if got := y.Calls[0].Result.Text(); got != `{"seen":["cup 1","desk 2"],"room":"kitchen"}` {
+		t.Errorf("the output is %s", got)
+	}
+	if y.Calls[1].Result.Text() != x.Calls[1].Result.Text() || x.Calls[0].Result.Text() == y.Calls[0].Result.Text() {
+		t.Error("a result of another tool, or of what came in, was changed")
+	}
+	if z := a.Rewrite(y); z != y {
+		t.Error("what was rewritten is rewritten again")
+	}
+}
+
 func TestAdapterProblems(t *testing.T) {
 	_, err := ParseAdapter("a.yaml", []byte("version: 1\nstate:\n  - {key: x, from: {tool: y, result: 'no group'}, fills: []}\nparse: 3\n"))
 	list, ok := errors.AsType[diag.List](err)

@@ -11,7 +11,7 @@ import (
 // A Source is a tier of argument filling.
 type Source uint8
 
-// The sources, in the order in which they are asked.
+// The sources, in the order of AutoTool's Algorithm 2.
 const (
 	FromCall   Source = iota // an earlier result or argument, by a dependency edge
 	FromState                // the key state that adapter rules keep
@@ -60,6 +60,7 @@ func (f *Fill) Share() float64 {
 type FillOptions struct {
 	Adapter *Adapter  // rules for the key state; nil has none
 	Schemas *Schemas  // nil checks no values
+	Ordered bool      // AutoTool's Algorithm 2: a later source is asked only where no earlier one has a value that the schema allows
 	_       [0]func() // not comparable
 }
 
@@ -103,15 +104,31 @@ func (m *Model) fillAs(v view, symbol uint32, o *FillOptions, complete bool) Fil
 	return f
 }
 
-// fillParam asks the tiers for the value of one parameter. Of the rules that give
-// one it takes the one that is most often right, of equal ones that with the
-// newest source.
+// stateShare is how often the key state is taken to be right: nobody counts it.
+const stateShare = .95
+
+// fillParam asks the sources for the value of one parameter. Of what they give it takes
+// what is most often right, of equal ones that with the newest source; with Ordered it
+// takes the first source that gives a value, and the best of that.
 func (m *Model) fillParam(v view, symbol uint32, param string, o *FillOptions) (Filled, bool) {
 	best, found, newestBest := Filled{}, false, -1
 	t := m.tools[symbol].Name
+	take := func(f Filled, newest int) {
+		if o.Ordered {
+			if o.Schemas != nil && !o.Schemas.Fits(t, param, f.Value) || found && f.Source > best.Source {
+				return
+			}
+			if found && f.Source < best.Source {
+				found = false
+			}
+		}
+		if !found || f.Share > best.Share || f.Share == best.Share && newest > newestBest {
+			best, found, newestBest = f, true, newest
+		}
+	}
 	if o.Adapter != nil {
 		if value, ok := o.Adapter.value(v, t, param); ok {
-			best, found = Filled{Param: param, Value: value, Source: FromState, Class: v.class(t, -1), Share: 0.95}, true
+			take(Filled{Param: param, Value: value, Source: FromState, Class: v.class(t, -1), Share: stateShare}, -1)
 		}
 	}
 	for i := range m.rules[symbol] {
@@ -129,8 +146,8 @@ func (m *Model) fillParam(v view, symbol uint32, param string, o *FillOptions) (
 		}
 		class := v.class(t, newest)
 		share := r.Share(class)
-		if found && (share < best.Share || share == best.Share && newest <= newestBest) {
-			continue
+		if found && !o.Ordered && (share < best.Share || share == best.Share && newest <= newestBest) {
+			continue // reading would be for nothing
 		}
 		var got reading
 		var ok bool
@@ -140,11 +157,10 @@ func (m *Model) fillParam(v view, symbol uint32, param string, o *FillOptions) (
 			got, ok = v.read(r.key(), newest, t, param)
 		}
 		if ok {
-			best = Filled{
+			take(Filled{
 				Param: param, Value: string(got.value.AppendCanonical(nil)), Source: source, Class: class, Share: share,
 				List: strings.Contains(r.Path, "[*]"), Left: got.left, All: got.all,
-			}
-			found, newestBest = true, newest
+			}, newest)
 		}
 	}
 	return best, found

@@ -61,6 +61,29 @@ func TestFillFromListAndText(t *testing.T) {
 	}
 }
 
+// AutoTool asks dependencies, then the key state, then heuristics; the default takes what
+// is most often right.
+func TestFillInOrder(t *testing.T) {
+	m := modelOf(trained(12))
+	a, err := ParseAdapter("a.yaml", []byte("version: 1\nstate:\n  - {key: k, from: {tool: get_user, arg: user_id}, fills: [{tool: get_order, arg: id}, {tool: get_user, arg: user_id}]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := runOf(walk(99))
+	d := &h.Observation.Decisions[1]
+	order := m.Symbol(trace1("get_order"))
+	for _, c := range []struct {
+		symbol  uint32
+		ordered bool
+		want    Source
+	}{{order, true, FromCall}, {m.Symbol(trace1("get_user")), true, FromState}, {order, false, FromCall}, {m.Symbol(trace1("get_user")), false, FromState}} {
+		fill := m.fill(h.History.viewAt(d), c.symbol, &FillOptions{Adapter: a, Ordered: c.ordered})
+		if len(fill.Args) != 1 || fill.Args[0].Source != c.want {
+			t.Errorf("ordered %v: %+v, want %v", c.ordered, fill.Args, c.want)
+		}
+	}
+}
+
 // The element of a list that the user has named comes before the others.
 func TestFillPrefersWhatTheUserNamed(t *testing.T) {
 	m := modelOf(trained(12))

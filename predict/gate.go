@@ -60,10 +60,3 @@ func (g Gate) AllowsAfter(p *Past) bool {
 	}
 	return p.calls == 0 || !p.last.Inertial && (g.Preset || !p.last.Failed)
 }
-
-// Recovers reports whether the last two calls failed, after which the configured
-// recovery call may be forced.
-func (g Gate) Recovers(history []Event) bool {
-	n := len(history)
-	return n >= 2 && history[n-1].Failed && history[n-2].Failed
-}

@@ -143,7 +143,7 @@ func newReplayers(graph *predict.Graph, main *predict.Model, o Options) []*repla
 		plain = graph.Model(predict.ModelOptions{Order: predict.Window, NoState: true})
 	}
 	any := o.Predictor
-	any.Any, any.AfterUser = true, true
+	any.Any, any.AfterUser, any.Fill.Ordered = true, true, true
 	var out []*replayer
 	for _, name := range Predictors() {
 		r := &replayer{kind: name, o: o, effects: o.Predictor.Effects}
@@ -244,14 +244,11 @@ func (r *replayer) predict(h *predict.History, d *predict.Decision, v *Verdict) 
 		}
 		return
 	}
-	score := slices.Max(r.likely)
-	best := uint32(slices.Index(r.likely, score))
-	if r.kind == PredictorRecover {
-		if tool, ok := r.recovers(h, d); ok {
-			best, score, v.Forced = tool, 1, true
-		}
+	if r.kind == PredictorRecover && r.recovers(h, d, v) {
+		return
 	}
-	r.fire(h, d, v, best, score)
+	score := slices.Max(r.likely)
+	r.fire(h, d, v, uint32(slices.Index(r.likely, score)), score)
 }
 
 // score asks AutoTool.
@@ -264,7 +261,10 @@ func (r *replayer) score(h *predict.History, d *predict.Decision, v *Verdict) {
 			v.Rank, v.OfCalls = i+1, i+1
 		}
 	}
-	if !v.Inside && len(candidates) > 0 {
+	if v.Inside || r.recovers(h, d, v) {
+		return
+	}
+	if len(candidates) > 0 {
 		r.fire(h, d, v, candidates[0].Symbol, candidates[0].CIPS)
 	}
 }
@@ -339,15 +339,19 @@ func (r *replayer) wroteSince(h *predict.History, d *predict.Decision, tool trac
 	return true
 }
 
-// recovers returns the recovery call where the last two calls failed.
-func (r *replayer) recovers(h *predict.History, d *predict.Decision) (uint32, bool) {
+// recovers makes the recovery call where the last two calls failed, whatever else would
+// be called (AutoTool, section 5.2 and appendix C).
+func (r *replayer) recovers(h *predict.History, d *predict.Decision, v *Verdict) bool {
 	symbol := r.p.Model().Symbol(r.o.Recovery)
-	if r.o.Recovery == (trace.Name{}) || symbol == 0 {
-		return 0, false
+	if r.o.Recovery == (trace.Name{}) || symbol == 0 || d.Before < 2 {
+		return false
 	}
-	var events []predict.Event
-	for i := max(0, d.Before-2); i < d.Before; i++ { // the last two tell
-		events = append(events, predict.Event{Failed: h.Call(i).Status == trace.StatusFailed})
+	for i := d.Before - 2; i < d.Before; i++ {
+		if h.Call(i).Status != trace.StatusFailed {
+			return false
+		}
 	}
-	return symbol, predict.Gate{}.Recovers(events)
+	v.Forced = true
+	r.fire(h, d, v, symbol, 1)
+	return true
 }

@@ -83,3 +83,27 @@ func TestReplayOfAHabit(t *testing.T) {
 		t.Errorf("in runs of three calls one is more than 30 %%: %+v", gated)
 	}
 }
+
+// After two failures in a row AutoTool makes the configured call, whatever its scores say.
+func TestRecovery(t *testing.T) {
+	list := runs(8)
+	run := (&scripted.Run{T: trace.Trajectory{Task: "lost"}}).User("I am user_9")
+	for range 2 {
+		run.Call("get_order", `{"id":"x"}`, `"no such order"`)
+	}
+	run.Call("get_user", `{"user_id":"user_9"}`, `{}`)
+	for i := range 2 {
+		run.T.Calls[i].Status = trace.StatusFailed
+	}
+	var observer predict.Observer
+	test := []*predict.Run{predict.NewRun(&run.T, observer.Observe(&run.T, nil))}
+	for _, recovery := range []trace.Name{{}, trace.Intern("get_user")} {
+		out := replay.Replay(list, test, replay.Options{Order: 3, Recovery: recovery})
+		for name, want := range map[string]bool{replay.PredictorPreset: true, replay.PredictorRecover: true, replay.PredictorTrigram: false, replay.PredictorDefault: false} {
+			v := out[name][0].Verdicts[2]
+			if want = want && recovery != (trace.Name{}); v.Forced != want || want && (!v.Fires || !v.Right) {
+				t.Errorf("%s, recovery %v: %+v", name, recovery, v)
+			}
+		}
+	}
+}

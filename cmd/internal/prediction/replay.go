@@ -80,7 +80,7 @@ by --rules, annotations, or else a verb of reading in the name.
 	cli.CountTo(f, "kfold", 5, 2, 1000, "parts that the tasks are divided into, each replayed by what the others teach")
 	f.Bool("prequential", false, "predict each trajectory from those before it, then learn from it")
 	f.Var(cli.NewChoice("default", "autotool", "open"), "gate", "when calls may be made without the model; open means always")
-	f.String("recovery", "", "`TOOL` that the 3-gram with recovery calls after two failures in a row")
+	f.String("recovery", "", "`TOOL` that AutoTool and the 3-gram with recovery call after two failures in a row")
 	return cli.Work(a, c, runReplay)
 }
 
