@@ -7,12 +7,13 @@ import (
 	"sync/atomic"
 )
 
-// What the garbage collector may leave lying about, in bytes: as much again as is
-// live, but always some, beyond that half as much again, and never more than fits
-// beside it on a laptop. Reading keeps a few megabytes live, and the default of the
+// What the garbage collector may leave lying about, in bytes: half as much again as is
+// live, but always some, of heaps that are small beside a laptop more than is live, and
+// never more than fits beside it. Reading keeps a few megabytes live, and the default of the
 // runtime would collect after every few megabytes of records.
 const (
 	garbageAllowed = 96 << 20
+	garbageFast    = 512 << 20 // for one and a half times what is live
 	garbageMost    = 1 << 30
 	percentMost    = 400
 	percentUsual   = 100
@@ -64,7 +65,7 @@ type sentinel struct{ _ [16]byte }
 func collectorPercent(live uint64) int {
 	garbage := uint64(garbageAllowed)
 	if live > garbageAllowed {
-		garbage = min(garbageAllowed+(live-garbageAllowed)/2, garbageMost)
+		garbage = min(max(garbageAllowed+(live-garbageAllowed)/2, min(live+live/2, garbageFast)), garbageMost)
 	}
 	percent := 100 * garbage / max(live, 1)
 	return int(min(percentMost, max(percentLeast, percent)))
