@@ -5,16 +5,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/awo-dev/awo/internal/secret"
+	"github.com/awo-dev/awo/trace"
 )
 
 // offer is what is offered as tools: to the agent, and to the layer.
 type offer struct {
-	of     int64 // session.lists when it was made
-	listed []json.RawMessage
-	tools  map[string]*Tool // by the name that they are shown by
+	of      int64 // session.lists when it was made
+	listed  []json.RawMessage
+	tools   map[string]*Tool  // by the name that they are shown by
+	refused map[string]string // why others are not offered
 }
 
 // offer returns what is offered now.
@@ -27,9 +32,13 @@ func (s *session) offer() *offer {
 	}
 	definitions, places := s.list("tools/list")
 	o := &offer{of: now, listed: definitions, tools: map[string]*Tool{}}
-	all := toolsOf(definitions, places)
+	all, refused := s.permitted(toolsOf(definitions, places))
+	o.refused = refused
 	for _, t := range all {
 		o.tools[t.Shown] = t
+	}
+	if len(refused) > 0 {
+		o.listed = slices.DeleteFunc(definitions, func(d json.RawMessage) bool { return refused[text(member(d, "name"))] != "" })
 	}
 	if s.layer != nil {
 		complete := true
@@ -81,14 +90,30 @@ func (s *session) callTool(m *jsonrpc.Request) {
 	s.rec.record("client", recorded, nil)
 	switch {
 	case h.Answer != nil:
+		s.concerns(m.ID, "awo", c.Name)
 		s.answer(m, h)
+	case t == nil && o.refused[c.Name] != "":
+		s.reply(m.ID, failedResult("The call was not made: "+o.refused[c.Name]+"."))
 	case t == nil:
 		s.refuse(m.ID, jsonrpc.CodeInvalidParams, "unknown tool "+strconv.Quote(c.Name)+s.missing())
 	default:
 		if h.To != nil || c.Name != t.Name {
 			params = replaced(params, "name", quoted(t.Name))
 		}
-		s.pass(t.up, m, params, h)
+		s.concerns(m.ID, t.Server, t.Name)
+		if !t.Ask {
+			s.pass(t.up, m, params, h)
+		} else if s.takeOff(m, flight{up: t.up}) {
+			s.after(m, func(ctx context.Context) json.RawMessage {
+				if err := s.allowed(ctx, m.ID, t, member(params, "arguments")); err != nil {
+					if h.Ended != nil {
+						h.Ended(true)
+					}
+					return failedResult("The call was not made: " + err.Error() + ".")
+				}
+				return nil
+			}, func() { s.passNow(t.up, m, params, h) })
+		}
 	}
 }
 
@@ -170,4 +195,56 @@ func (s *session) missing() (out string) {
 		u.mu.Unlock()
 	}
 	return out
+}
+
+// allowed asks the agent's user whether a call may be made; nil is a yes.
+func (s *session) allowed(ctx context.Context, request jsonrpc.ID, t *Tool, arguments json.RawMessage) error {
+	if host := (&Host{s}); !host.Can("elicitation") {
+		return errors.New("the policy wants the user to be asked, and the client cannot ask (elicitation)")
+	}
+	return AskFor(ctx, func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+		return s.ask(ctx, request, method, params)
+	}, "The model", t, arguments)
+}
+
+// AskFor asks with elicitation whether who wants may call a tool. Anything but acceptance
+// is an error. The question shows the arguments without what looks like a credential.
+func AskFor(ctx context.Context, ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error), who string, t *Tool, arguments json.RawMessage) error {
+	if v, err := trace.ParseValue(arguments); err == nil {
+		arguments = masked("", v).AppendCanonical(nil)
+	}
+	params := append([]byte(`{"message":`), quoted(fmt.Sprintf("%s wants to call %s with %s", who, t.Shown, arguments))...)
+	answer, err := ask(ctx, "elicitation/create", append(params, `,"requestedSchema":{"type":"object","properties":{}}}`...))
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("nobody answered in time")
+	case err != nil:
+		return err
+	case text(member(answer, "action")) != "accept":
+		return errors.New("the user did not allow it")
+	}
+	return nil
+}
+
+// masked returns a value without what looks like a credential by its name or form.
+func masked(name string, v trace.Value) trace.Value {
+	switch v.Kind {
+	case trace.Object:
+		members := make([]trace.Member, len(v.Members))
+		for i, m := range v.Members {
+			members[i] = trace.Member{Name: m.Name, Value: masked(m.Name, m.Value)}
+		}
+		return trace.NewObject(members...)
+	case trace.Array:
+		elems := make([]trace.Value, len(v.Elems))
+		for i, e := range v.Elems {
+			elems[i] = masked(name, e)
+		}
+		return trace.Value{Kind: trace.Array, Elems: elems}
+	case trace.String, trace.Number:
+		if secret.LooksLike(name, v.Text) {
+			return trace.NewString("(hidden)")
+		}
+	}
+	return v
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -48,6 +49,7 @@ type Tool struct {
 	Shown      string          // to agents: with the prefix of its server
 	Definition json.RawMessage // as it is shown
 	ReadsOnly  bool            // the configuration says so
+	Ask        bool            // the user is asked before each call
 
 	up *upstream
 }
@@ -126,6 +128,9 @@ type Host struct{ s *session }
 
 // Log returns where a layer says what becomes of it; never with values of messages.
 func (h *Host) Log() *slog.Logger { return h.s.g.log }
+
+// Disabled reports whether a meta-tool or a rule is switched off.
+func (h *Host) Disabled(name string) bool { return slices.Contains(h.s.g.Policy().Disabled, name) }
 
 // Changed says that what Offer returned is out of date. The agent is told.
 func (h *Host) Changed() {

@@ -185,6 +185,21 @@ func (s *session) pass(u *upstream, m *jsonrpc.Request, params json.RawMessage, 
 		return
 	}
 	// It is shown as it was before: the call waits until the server is there again.
+	s.after(m, func(ctx context.Context) json.RawMessage {
+		select {
+		case <-ready:
+		case <-ctx.Done():
+		}
+		u.mu.Lock()
+		u.waiting--
+		u.mu.Unlock()
+		return nil
+	}, func() { s.passNow(u, m, params, h) })
+}
+
+// after makes a call that was noted once wait returns, unless that answers it or it was
+// cancelled by then.
+func (s *session) after(m *jsonrpc.Request, wait func(ctx context.Context) (answer json.RawMessage), pass func()) {
 	ctx, cancel := context.WithTimeout(s.ctx, startWait)
 	s.mu.Lock()
 	if f, in := s.flights[m.ID]; in {
@@ -194,13 +209,12 @@ func (s *session) pass(u *upstream, m *jsonrpc.Request, params json.RawMessage, 
 	s.mu.Unlock()
 	s.work.Go(func() {
 		defer cancel()
-		select {
-		case <-ready:
-		case <-ctx.Done():
+		if answer := wait(ctx); answer != nil {
+			if s.land(m.ID) {
+				s.reply(m.ID, answer)
+			}
+			return
 		}
-		u.mu.Lock()
-		u.waiting--
-		u.mu.Unlock()
 		s.mu.Lock()
 		f, waits := s.flights[m.ID]
 		f.cancel = nil // it is the server that hears of a cancel from here on
@@ -209,7 +223,7 @@ func (s *session) pass(u *upstream, m *jsonrpc.Request, params json.RawMessage, 
 		}
 		s.mu.Unlock()
 		if waits {
-			s.passNow(u, m, params, h)
+			pass()
 		}
 	})
 }
@@ -303,6 +317,7 @@ func (s *session) notified(m *jsonrpc.Request) {
 		delete(s.flights, id)
 		s.held = slices.DeleteFunc(s.held, func(m *jsonrpc.Request) bool { return m.ID == id })
 		s.mu.Unlock()
+		s.over(id, nil)
 		switch {
 		case in && f.cancel != nil: // whoever answers in the place of servers cancels their calls
 			f.cancel()

@@ -23,6 +23,10 @@ type Options struct {
 	ServerLog   io.Writer     // gets what servers write to their standard error; nil drops it
 	Recording   *Recording    // nil records nothing
 	Layer       Layer         // beside the servers; nil is none
+	Policy      *Policy       // which tools are offered; nil is all
+	Pins        *Pins         // nil pins nothing
+	Metrics     *Metrics      // nil counts nothing
+	Access      *slog.Logger  // gets a line for each call; nil logs none
 	Processes   int           // of servers, in all sessions together; 0 is 64
 	Experiment  Experiment    // which sessions do without it
 
@@ -44,6 +48,7 @@ type Gateway struct {
 	log       *slog.Logger
 	processes chan struct{} // one of each that runs
 	now       atomic.Pointer[setup]
+	policy    atomic.Pointer[Policy]
 
 	mu   sync.Mutex
 	held int // how often servers that sessions share are held
@@ -76,6 +81,7 @@ func New(servers []Server, o Options) *Gateway {
 	}
 	g := &Gateway{options: o, log: o.Log, processes: make(chan struct{}, o.Processes), open: map[*session]bool{}}
 	g.Reload(servers, o.Layer)
+	g.SetPolicy(o.Policy)
 	return g
 }
 
@@ -87,8 +93,9 @@ func (g *Gateway) Reload(servers []Server, layer Layer) {
 		if s.Shared {
 			s.Shared, s.Prefix = false, ""
 			o := g.options
-			o.Recording, o.Experiment = nil, Experiment{}
+			o.Recording, o.Pins, o.Metrics, o.Access, o.Experiment = nil, nil, nil, nil, Experiment{}
 			own := &Gateway{options: o, log: g.log, processes: g.processes, open: map[*session]bool{}}
+			own.policy.Store(&Policy{})
 			own.now.Store(&setup{servers: []Server{s}})
 			next.shared[s.Name] = &shared{g: own}
 		}
@@ -117,7 +124,6 @@ func (g *Gateway) hold(n int) {
 	g.held += n
 	g.now.Load().hold(n)
 }
-
 
 // Agent is the connection of an agent.
 type Agent interface {
@@ -152,6 +158,7 @@ type session struct {
 
 	id, unit, arm string // of the session, and of the experiment
 
+	began      time.Time
 	layer      LayerSession    // nil if there is none
 	ctx        context.Context // of the session
 	initialize json.RawMessage // what servers are told; set before they start
@@ -161,10 +168,12 @@ type session struct {
 	lists   atomic.Int64 // counts changes of what is offered
 	offerMu sync.Mutex
 	offered *offer
+	warned  map[string]bool // definitions that are not approved
 
 	mu       sync.Mutex
 	flights  map[jsonrpc.ID]flight // the agent's requests at servers
 	asked    map[string]question   // requests of servers at the agent, by the id it got
+	seen     map[jsonrpc.ID]*observed
 	last     int
 	answered bool               // initialize was answered, so that lists may change
 	settled  bool               // servers are there, or were waited for
@@ -192,7 +201,15 @@ type question struct {
 func (g *Gateway) Serve(ctx context.Context, agent Agent) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s := g.newSession(agent)
-	s.id = rand.Text()
+	s.id, s.began = rand.Text(), time.Now()
+	g.mu.Lock()
+	g.open[s] = true
+	g.mu.Unlock()
+	defer func() {
+		g.mu.Lock()
+		delete(g.open, s)
+		g.mu.Unlock()
+	}()
 	s.assign(time.Now())
 	if g.options.Recording != nil {
 		s.rec = g.options.Recording.begin(s)
@@ -229,7 +246,7 @@ func (g *Gateway) Serve(ctx context.Context, agent Agent) error {
 
 // newSession returns the session of an agent whose servers are not started.
 func (g *Gateway) newSession(agent Agent) *session {
-	s := &session{g: g, setup: g.now.Load(), agent: agent, flights: map[jsonrpc.ID]flight{}, asked: map[string]question{}}
+	s := &session{g: g, setup: g.now.Load(), agent: agent, flights: map[jsonrpc.ID]flight{}, warned: map[string]bool{}, asked: map[string]question{}}
 	for i := range s.setup.servers {
 		s.ups = append(s.ups, &upstream{
 			s: s, server: &s.setup.servers[i], ready: make(chan struct{}), tried: make(chan struct{}), reason: "it is starting",
@@ -262,6 +279,9 @@ func (s *session) send(message jsonrpc.Message, related jsonrpc.ID) {
 
 // deliver is send of what is recorded already.
 func (s *session) deliver(message jsonrpc.Message, related jsonrpc.ID) {
+	if r, ok := message.(*jsonrpc.Response); ok {
+		s.over(r.ID, r)
+	}
 	if err := s.agent.Send(message, related); err != nil {
 		s.g.log.Warn("message not delivered to the agent", "reason", err)
 	}
@@ -291,6 +311,9 @@ func (s *session) fromAgent(ctx context.Context, message jsonrpc.Message) {
 			q.up.send(&jsonrpc.Response{ID: q.id, Result: m.Result, Error: m.Error})
 		}
 	case *jsonrpc.Request:
+		if m.IsCall() {
+			s.observe(m)
+		}
 		switch {
 		case !m.IsCall():
 			s.notified(m)

@@ -38,7 +38,7 @@ type stateless struct {
 	s      *session
 
 	mu      sync.Mutex
-	prefix  string            // of what names a request that waits here: servers have states of their own, which pass
+	prefix  string // of what names a request that waits here: servers have states of their own, which pass
 	begun   bool
 	closed  bool
 	after   []func() // once it is ready
@@ -87,7 +87,9 @@ func (a *stateless) era() string { return statelessVersion }
 func (a *stateless) of(s *session) { a.s = s }
 
 // Read implements Agent.
-func (a *stateless) Read(ctx context.Context) (jsonrpc.Message, error) { return a.box.next(ctx, a.gone) }
+func (a *stateless) Read(ctx context.Context) (jsonrpc.Message, error) {
+	return a.box.next(ctx, a.gone)
+}
 
 // Close implements Agent.
 func (a *stateless) Close() error {

@@ -86,6 +86,7 @@ func (u *upstream) run(ctx context.Context) {
 			wait = firstRestart
 		}
 		u.mu.Unlock()
+		u.s.g.options.Metrics.ended(u.server.Name)
 		u.s.g.log.Warn("server ended", "server", u.server.Name, "reason", err, "again", wait)
 		timer := time.NewTimer(wait)
 		select {

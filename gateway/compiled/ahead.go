@@ -162,6 +162,11 @@ func unfit(rule *prefetch.Rule, l live) string {
 // use takes the tools that there are.
 func (a *ahead) use(n *names) []Verdict {
 	verdicts := a.rules.verdicts(n)
+	for i, v := range verdicts {
+		if a.s.h.Disabled(v.Name) {
+			verdicts[i] = Verdict{Name: v.Name, Reason: switchedOff}
+		}
+	}
 	tools, traced := map[string]*gateway.Tool{}, map[[2]string]string{}
 	know := func(name string) {
 		if t, _ := n.find(name); t != nil {
@@ -332,7 +337,7 @@ func (a *ahead) follow(ctx context.Context, c *gateway.ToolCall, call prefetch.C
 func (a *ahead) start(b *batch, reads []prefetch.Read) {
 	for _, r := range reads {
 		switch t := a.tools[r.Tool]; {
-		case t == nil || !a.usable[r.Rule] || a.s.l.off(r.Rule) || a.ctx.Err() != nil || len(a.flight) >= maxUnderWay:
+		case t == nil || t.Ask || !a.usable[r.Rule] || a.s.l.off(r.Rule) || a.ctx.Err() != nil || len(a.flight) >= maxUnderWay:
 			b.run.Lost(r)
 		default:
 			a.launch(b, &reading{Read: r, tool: t, held: !a.shared && len(a.watched) < maxWatched && a.s.l.hold(r.Rule)})
@@ -429,6 +434,9 @@ func (a *ahead) attach(b *batch) []json.RawMessage {
 			text = append(text, ',')
 		}
 		text = append(text, one...)
+		if r.Rule != predicted {
+			a.s.l.o.Metrics.Count("rule", a.rules.Set.Rules[r.Rule].ID, "attached")
+		}
 	}
 	if n == 0 {
 		return nil

@@ -87,6 +87,7 @@ func (l *Layer) judge(s *session, rule int, used bool) {
 	if j.off {
 		return
 	}
+	l.o.Metrics.Count("rule", l.a.Ahead.Set.Rules[rule].ID, map[bool]string{true: "used", false: "unused"}[used])
 	if err := l.remember(prefetchFile, fmt.Sprintf("%d %t", rule, used)); err != nil {
 		s.h.Log().Info("what was seen of a prefetch rule is not kept", "reason", err)
 	}

@@ -40,7 +40,8 @@ type Options struct {
 	Subset      []string    // of all tools these are listed; nil is all. With Lazy they are pinned
 	Definitions Definitions // what tool_register answers where it agrees with the server
 
-	Log *slog.Logger // nil logs nothing
+	Log     *slog.Logger     // nil logs nothing
+	Metrics *gateway.Metrics // nil counts nothing
 
 	Memory string // folder for what is seen of rules, for later sessions; "" keeps nothing
 	Seed   uint64 // by which reads are kept back; 0 is another one each time
@@ -247,6 +248,9 @@ func (l *Layer) runnable(tool *metatool.Tool) *metatool.Tool {
 	return &t
 }
 
+// switchedOff is why what a policy disables is not offered.
+const switchedOff = "it is switched off (disabled)"
+
 // Offer implements serve.LayerSession.
 func (s *session) Offer(tools []*gateway.Tool, complete bool) []json.RawMessage {
 	n := newNames(tools, s.l.o.Servers)
@@ -255,6 +259,9 @@ func (s *session) Offer(tools []*gateway.Tool, complete bool) []json.RawMessage 
 	asks := s.h.Can("elicitation")
 	for _, tool := range s.l.a.Tools {
 		o, v := s.l.fit(tool, n, tools, asks)
+		if s.h.Disabled(tool.Name) {
+			o, v = nil, Verdict{Name: tool.Name, Reason: switchedOff}
+		}
 		if o != nil {
 			now[tool.Name] = o
 			out = append(out, s.l.definition(o))

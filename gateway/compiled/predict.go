@@ -59,7 +59,7 @@ func (a *ahead) predict(b *batch) {
 	}
 	tool, arguments, ok := p.Next(slices.Clone(a.done))
 	t := a.tools[tool]
-	if !ok || t == nil || definitionOf(t).effect() != toolname.Reads {
+	if !ok || t == nil || t.Ask || definitionOf(t).effect() != toolname.Reads {
 		return
 	}
 	c := prefetch.Call{Tool: tool, Arguments: arguments}

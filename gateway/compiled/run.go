@@ -38,9 +38,11 @@ func (s *session) run(c *gateway.ToolCall, o *offered) gateway.Handling {
 			s.h.Log().Warn("meta-tool withdrawn until it is compiled again", "name", o.tool.Name, "reason", fmt.Sprintf("%d times in a row results were not what they were", strikes), "code", outcome.Failure.Code)
 		}
 		if outcome.Failure != nil {
+			s.l.o.Metrics.Count("meta-tool", o.tool.Name, "handed-back")
 			s.h.Log().Info("meta-tool handed back", "name", o.tool.Name, "step", outcome.Failure.Step+1, "code", outcome.Failure.Code)
 			return textResult(r.handedBack(outcome), r.blocks(outcome), nil, true), nil
 		}
+		s.l.o.Metrics.Count("meta-tool", o.tool.Name, "complete")
 		answer := outcome.Answer(o.tool, execute.AnswerOptions{MaxBytes: maxAnswer})
 		if choices := took(o.tool, outcome); choices.Elems != nil {
 			answer = trace.NewObject(append(answer.Members, trace.Member{Name: "took", Value: choices})...)
@@ -81,8 +83,8 @@ func (r *running) Call(ctx context.Context, tool string, args trace.Value) (exec
 	step := int(r.step.Load())
 	t := r.o.steps[tool]
 	arguments := args.AppendCanonical(nil)
-	if !r.o.tool.Steps[step].ReadOnly && r.s.l.o.Writes == WritesAsk {
-		if err := r.ask(ctx, t, args); err != nil {
+	if t.Ask || !r.o.tool.Steps[step].ReadOnly && r.s.l.o.Writes == WritesAsk {
+		if err := r.ask(ctx, t, arguments); err != nil {
 			return execute.Result{}, err
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -36,6 +35,7 @@ type options struct {
 	Servers     string        `mapstructure:"servers"`
 	Check       bool          `mapstructure:"check"`
 	PrintConfig string        `mapstructure:"print-config"`
+	Import      string        `mapstructure:"import"`
 	Record      string        `mapstructure:"record"`
 	Redact      string        `mapstructure:"redact"`
 	Listen      string        `mapstructure:"listen"`
@@ -50,6 +50,10 @@ type options struct {
 	Idle        time.Duration `mapstructure:"idle"`
 	MaxSessions int           `mapstructure:"max-sessions"`
 	Processes   int           `mapstructure:"max-processes"`
+	Admin       string        `mapstructure:"admin"`
+	AccessLog   string        `mapstructure:"access-log"`
+	Policy      string        `mapstructure:"policy"`
+	Approve     bool          `mapstructure:"approve"`
 
 	Tools        string        `mapstructure:"tools"`
 	Writes       string        `mapstructure:"writes"`
@@ -107,7 +111,8 @@ session and ended with it.`,
 	f := c.Flags()
 	f.String("servers", "", "read the servers from this `FILE`")
 	f.Bool("check", false, "connect to all servers, say what they are, and end; exit code 1 if one is not ready")
-	f.Var(cli.NewChoice("none", "claude", "cursor", "vscode"), "print-config", "print what this `CLIENT`'s configuration needs to start awo, and end")
+	f.Var(cli.NewChoice("none", "claude", "claude-desktop", "cursor", "vscode", "codex", "gemini", "opencode"), "print-config", "print what this `CLIENT`'s configuration needs to start awo with these flags, or to reach it with --listen, and end")
+	f.String("import", "", "add the servers in this `FILE`, a client's configuration, to that of --servers, and end")
 	f.String("record", "", "write each session into this `FOLDER`, as DATE/SESSION.jsonl")
 	f.Var(cli.NewChoice("secrets", "words", "none"), "redact", "what becomes keyed hashes in recordings: `WHAT` is secrets (what looks like a credential), words (every word, as of awo convert --redact) or none")
 	f.String("key-file", "", "the key of the hashes is in this `FILE`, in place of FOLDER/.key")
@@ -124,11 +129,15 @@ session and ended with it.`,
 	f.Duration("idle", 30*time.Minute, "end sessions over HTTP without a request for this `TIME`")
 	cli.Count(f, "max-sessions", 32, 1, "how `MANY` sessions there are at once over HTTP")
 	cli.Count(f, "max-processes", 64, 1, "how `MANY` servers run at once, in all sessions together")
+	f.String("admin", "", "answer /healthz, /readyz, /metrics and /status on this `ADDRESS`, without a token: only your own machines should reach it")
+	f.String("access-log", "", "append a line of JSON for each call to this `FILE`, without values")
+	f.String("policy", "", "read which tools are offered from this `FILE`; awo-serve.yaml next to the servers if it is there")
+	f.Bool("approve", false, "approve the definitions of all tools as they are now, in awo-pins.json next to the servers, and end")
 	addTools(f)
-	return cli.Work(a, c, func(j *cli.Job, o options, _ []string) error { return run(a, j, o) })
+	return cli.Work(a, c, func(j *cli.Job, o options, _ []string) error { return run(a, j, o, c.Flags()) })
 }
 
-func run(a *cli.App, j *cli.Job, o options) error {
+func run(a *cli.App, j *cli.Job, o options, f *pflag.FlagSet) error {
 	switch {
 	case o.Servers == "":
 		return cli.Usagef("--servers: a file of servers is needed, such as --servers mcp.json")
@@ -143,23 +152,32 @@ func run(a *cli.App, j *cli.Job, o options) error {
 		return err
 	}
 	if o.PrintConfig != "none" {
-		return printConfig(j, o)
+		return printConfig(j, o, f)
 	}
-	src, err := cli.ReadSmall(o.Servers)
+	if o.Import != "" {
+		return importServers(j, o)
+	}
+	servers, err := o.readServers()
 	if err != nil {
-		return cli.FileProblem(o.Servers, err)
+		return err
 	}
-	servers, problems := gateway.ParseServers(o.Servers, src, os.LookupEnv)
-	if problems != nil {
-		return problems // lines are not shown: they may hold keys
+	policy, err := o.readPolicy()
+	if err != nil {
+		return err
 	}
-	so := gateway.Options{ConnectWait: o.ConnectWait, Version: cli.CurrentBuild().Version, Prefixes: gateway.Prefixes(o.Prefix), MaxMessage: int(o.MaxMessage), Processes: o.Processes, Log: j.Log, ServerLog: a.Stderr}
-	layer, err := o.layer(j, servers)
+	so := gateway.Options{ConnectWait: o.ConnectWait, Version: cli.CurrentBuild().Version, Prefixes: gateway.Prefixes(o.Prefix), MaxMessage: int(o.MaxMessage), Processes: o.Processes, Policy: policy, Metrics: gateway.NewMetrics(), Log: j.Log, ServerLog: a.Stderr}
+	layer, err := o.layer(j, servers, so.Metrics)
 	if err != nil {
 		return err
 	}
 	if cache, err := os.UserCacheDir(); err == nil { // without one nothing is kept
 		so.Cache = filepath.Join(cache, "awo", "servers")
+	}
+	if so.Pins, err = o.pins(); err != nil {
+		return err
+	}
+	if o.Approve {
+		return approve(j, gateway.New(servers, so), so.Pins)
 	}
 	if o.Check {
 		so.Cache = "" // what is there now is asked
@@ -177,11 +195,19 @@ func run(a *cli.App, j *cli.Job, o options) error {
 			return cli.FileProblem(o.Record, err)
 		}
 	}
+	if so.Access, err = o.accessLog(); err != nil {
+		return err
+	}
 	cli.KeepSmall()
 	ctx, stop := signal.NotifyContext(j.Context, syscall.SIGTERM)
 	defer stop()
 	j.Context = ctx
 	g := gateway.New(servers, so)
+	end, err := operate(j, g, o)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = end() }() // its requests end with it
 	if o.Listen != "" {
 		return listen(j, g, o)
 	}
@@ -317,56 +343,6 @@ func check(j *cli.Job, g *gateway.Gateway, layer *compiled.Layer) error {
 	return j.Result(d)
 }
 
-// printConfig prints what a client's configuration needs.
-func printConfig(j *cli.Job, o options) error {
-	program, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	file, err := filepath.Abs(o.Servers)
-	if err != nil {
-		return err
-	}
-	args := []string{"serve", "--servers", file}
-	if o.Record != "" {
-		folder, err := filepath.Abs(o.Record)
-		if err != nil {
-			return err
-		}
-		args = append(args, "--record", folder)
-		if o.Redact != "secrets" {
-			args = append(args, "--redact", o.Redact)
-		}
-	}
-	if o.Tools != "" {
-		folder, err := filepath.Abs(o.Tools)
-		if err != nil {
-			return err
-		}
-		args = append(args, "--tools", folder)
-		if o.Writes != "none" {
-			args = append(args, "--writes", o.Writes)
-		}
-		if o.Control > 0 {
-			args = append(args, "--control", strconv.FormatFloat(o.Control, 'g', -1, 64), "--unit", o.Unit, "--seed", strconv.FormatUint(o.Seed, 10))
-		}
-	}
-	if o.ConnectWait != 5*time.Second {
-		args = append(args, "--connect-wait", o.ConnectWait.String())
-	}
-	own := map[string]any{"command": program, "args": args}
-	root := "mcpServers"
-	if o.PrintConfig == "vscode" {
-		root, own["type"] = "servers", "stdio"
-	}
-	out, err := report.MarshalJSON(map[string]any{root: map[string]any{"awo": own}})
-	if err != nil {
-		return err
-	}
-	j.Printf("%s\n", strings.TrimRight(string(out), "\n"))
-	return nil
-}
-
 // addTools adds the flags of what is put to use in front of servers.
 func addTools(f *pflag.FlagSet) {
 	f.String("tools", "", "offer the meta-tools and follow the rules in this `FOLDER`, which awo extract --out wrote")
@@ -412,7 +388,7 @@ func (o *options) layered() bool {
 }
 
 // layer reads the artefacts, nil if none are wanted.
-func (o *options) layer(j *cli.Job, servers []gateway.Server) (*compiled.Layer, error) {
+func (o *options) layer(j *cli.Job, servers []gateway.Server, metrics *gateway.Metrics) (*compiled.Layer, error) {
 	if !o.layered() {
 		return nil, nil
 	}
@@ -445,7 +421,7 @@ func (o *options) layer(j *cli.Job, servers []gateway.Server) (*compiled.Layer, 
 		memory = filepath.Join(cache, "awo", "rules")
 	}
 	return compiled.New(a, compiled.Options{
-		Memory: memory, Log: j.Log,
+		Memory: memory, Log: j.Log, Metrics: metrics,
 		Servers: servers, Writes: compiled.Writes(o.Writes), Returned: o.Results == "returned", Schemas: o.Structured, Mark: o.Mark, Hide: o.Hide,
 		Lazy: compiled.Lazy(o.Lazy), Pin: o.Pin, Subset: subset, Definitions: definitions, Predict: predict,
 		Timeout: o.Timeout, Deadline: o.Deadline, MaxCalls: o.MaxCalls, Wait: o.PrefetchWait,
