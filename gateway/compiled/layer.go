@@ -46,6 +46,8 @@ type Options struct {
 	Memory string // folder for what is seen of rules, for later sessions; "" keeps nothing
 	Seed   uint64 // by which reads are kept back; 0 is another one each time
 
+	Search Searcher // of LazySearch
+
 	Predict Predictor // reads that no rule covers; nil predicts nothing
 
 	Timeout  time.Duration // of a step; 0 is a minute
@@ -309,6 +311,9 @@ func (s *session) say(what string, v Verdict, complete bool) {
 // Handle implements serve.LayerSession.
 func (s *session) Handle(c *gateway.ToolCall) gateway.Handling {
 	if c.Tool != nil {
+		if h, refused := s.unregistered(c.Name, c.Tool); refused {
+			return h
+		}
 		if s.ahead != nil {
 			return s.ahead.handle(c)
 		}

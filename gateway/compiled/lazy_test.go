@@ -50,6 +50,12 @@ func TestLazyCall(t *testing.T) {
 	if isError || !strings.Contains(got[0], `"o3"`) {
 		t.Errorf("a meta-tool by tool_call: %q", got)
 	}
+	for _, call := range []string{`{"name":"tool_call","arguments":{"name":"count","arguments":{}}}`, `{"name":"count","arguments":{}}`} {
+		got, isError = texts(t, c.Request("tools/call", call))
+		if !isError || got[0] != `text The tool count is not registered, and was not called. Call tool_register with {"name": "count"} first: it answers the definition.` {
+			t.Errorf("not registered: %q", got)
+		}
+	}
 	got, isError = texts(t, c.Request("tools/call", `{"name":"tool_call","arguments":{"name":"get_ordr","arguments":{}}}`))
 	if !isError || got[0] != "text There is no tool get_ordr. Did you mean get_order?" {
 		t.Errorf("unknown: %q", got)
@@ -74,6 +80,33 @@ func TestLazyList(t *testing.T) {
 	}
 	if len(c.Heard) != 1 || !strings.Contains(c.Heard[0], "tools/list_changed") {
 		t.Errorf("heard: %s", c.Heard)
+	}
+}
+
+// first finds the tool count for every query, and says that find_user may come first.
+type first struct{}
+
+func (first) Index(definitions []json.RawMessage, traced func(string) string) func(string) compiled.Hits {
+	return func(query string) compiled.Hits {
+		return compiled.Hits{Found: []string{traced("mcp__shop__" + query)}, First: []string{"find_user", "gone"}}
+	}
+}
+
+func TestLazySearch(t *testing.T) {
+	c, _ := inFront(t, folder(t, nil, orders("")), compiled.Options{Lazy: compiled.LazySearch, Search: first{}}, gateway.Options{}, shopServer(t, "shop", ""))
+	if got := listed(t, c); !slices.Equal(got, []string{"user_orders", "search_tools", "tool_call"}) {
+		t.Errorf("listed: %v", got)
+	}
+	call := `{"name":"tool_call","arguments":{"name":"count","arguments":{}}}`
+	if got, isError := texts(t, c.Request("tools/call", call)); !isError || !strings.Contains(got[0], "Call search_tools with a query first") {
+		t.Errorf("before the search: %q", got)
+	}
+	got, isError := texts(t, c.Request("tools/call", `{"name":"search_tools","arguments":{"query":"count"}}`))
+	if isError || !strings.HasPrefix(got[0], `text {"tools":[{"description":`) || !strings.Contains(got[0], `"name":"count"`) || !strings.Contains(got[0], `"may_come_first":[{`) {
+		t.Errorf("found: %q", got)
+	}
+	if got, isError := texts(t, c.Request("tools/call", call)); isError {
+		t.Errorf("after the search: %q", got)
 	}
 }
 

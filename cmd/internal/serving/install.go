@@ -82,7 +82,7 @@ var clients = map[string]installed{
 }
 
 // files are the flags whose values are paths: a client starts awo in another folder.
-var files = []string{"servers", "record", "tools", "key-file", "tokens", "tls-cert", "tls-key", "policy", "access-log", "definitions", "subset", "predict", "config"}
+var files = []string{"servers", "record", "tools", "key-file", "tokens", "tls-cert", "tls-key", "policy", "access-log", "definitions", "subset", "ranker", "predict", "config"}
 
 // printConfig prints what a client's configuration needs: with --listen an address, else
 // how to start awo with the flags that were given.

@@ -69,6 +69,7 @@ type options struct {
 	Pin          []string      `mapstructure:"pin"`
 	Definitions  string        `mapstructure:"definitions"`
 	Subset       string        `mapstructure:"subset"`
+	Ranker       string        `mapstructure:"ranker"`
 	Predict      string        `mapstructure:"predict"`
 	KeyFile      string        `mapstructure:"key-file"`
 	Control      float64       `mapstructure:"control"`
@@ -351,7 +352,8 @@ func addTools(f *pflag.FlagSet) {
 	f.Bool("structured", false, "answer meta-tools with structuredContent too")
 	f.StringSlice("hide", nil, "do not list these `TOOLS`; meta-tools still call them")
 	f.Bool("mark", false, "mark meta-tools as always loaded, for clients that load tools late")
-	f.Var(cli.NewChoice("off", "call", "list"), "lazy", "which tools are listed: `HOW` is off (all), call (pinned ones; others by tool_register and tool_call) or list (what is registered is listed from then on)")
+	f.Var(cli.NewChoice("off", "call", "list", "search"), "lazy", "which tools are listed: `HOW` is off (all), call (pinned ones; others by tool_register and tool_call), list (what is registered is listed from then on) or search (others by search_tools and tool_call)")
+	f.String("ranker", "", "search_tools also ranks by what the ranker in this `FILE` learned (subset.json of awo tools subset --out)")
 	f.StringSlice("pin", nil, "list these `TOOLS` with --lazy")
 	f.String("definitions", "", "tool_register answers the definitions in this `FOLDER`, which awo register --out wrote, where they agree with the servers'")
 	f.String("subset", "", "list the tools in this `FILE` alone (subset.*.allow.json of awo tools subset --out)")
@@ -374,6 +376,8 @@ func (o *options) checkTools() error {
 		return cli.Usagef("--control: without --tools the arms are alike")
 	case o.Lazy == "off" && (len(o.Pin) > 0 || o.Definitions != ""):
 		return cli.Usagef("--pin and --definitions: they are for --lazy call and --lazy list")
+	case o.Lazy != "search" && o.Ranker != "":
+		return cli.Usagef("--ranker: it is for --lazy search")
 	case o.KeyFile != "" && (o.Record == "" || o.Redact == "none"):
 		return cli.Usagef("--key-file: there is nothing to hash without --record")
 	case o.Unit == "token" && o.Tokens == "":
@@ -416,6 +420,12 @@ func (o *options) layer(j *cli.Job, servers []gateway.Server, metrics *gateway.M
 			return nil, err
 		}
 	}
+	var search compiled.Searcher
+	if o.Lazy == "search" {
+		if search, err = newSearcher(o.Ranker); err != nil {
+			return nil, err
+		}
+	}
 	memory := ""
 	if cache, err := os.UserCacheDir(); err == nil && !o.Check { // without one nothing is kept
 		memory = filepath.Join(cache, "awo", "rules")
@@ -423,7 +433,7 @@ func (o *options) layer(j *cli.Job, servers []gateway.Server, metrics *gateway.M
 	return compiled.New(a, compiled.Options{
 		Memory: memory, Log: j.Log, Metrics: metrics,
 		Servers: servers, Writes: compiled.Writes(o.Writes), Returned: o.Results == "returned", Schemas: o.Structured, Mark: o.Mark, Hide: o.Hide,
-		Lazy: compiled.Lazy(o.Lazy), Pin: o.Pin, Subset: subset, Definitions: definitions, Predict: predict,
+		Lazy: compiled.Lazy(o.Lazy), Search: search, Pin: o.Pin, Subset: subset, Definitions: definitions, Predict: predict,
 		Timeout: o.Timeout, Deadline: o.Deadline, MaxCalls: o.MaxCalls, Wait: o.PrefetchWait,
 	}), nil
 }
