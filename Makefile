@@ -187,15 +187,17 @@ planted:
 hostile: build
 	$(GO) run ./testdata/hostile -awo bin/awo $(HOSTILE)
 
-## page: reports in a browser: time to open, faults of accessibility, screenshots below bin/page; needs Node and Chromium
+## page: reports in a browser: whether their parts work, faults of accessibility, times and sizes, screenshots and prints below bin/page; needs Node and Chromium, and skips nothing
 PAGERUNS = 10000
 page: build
 	@npm install --silent --no-fund --no-audit --prefix bin/page playwright-core@1.65.1 axe-core@4.14.1
-	@$(GO) run ./testdata/gen -n $(PAGERUNS) -o bin/page/runs.jsonl
-	./bin/awo report testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml --out bin/page/office.html
-	./bin/awo report bin/page/runs.jsonl --backtest never --out bin/page/large.html
-	@ls -l bin/page/*.html
-	@node testdata/page/check.mjs bin/page bin/page/office.html bin/page/large.html
+	@node testdata/page/sets.mjs bin/page
+	@$(GO) run ./testdata/gen -n $(PAGERUNS) -o bin/page/large.jsonl
+	./bin/awo report testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml --out bin/page/office.html --quiet >bin/page/office.txt
+	@for set in no-prices no-times single hostile large; do \
+		./bin/awo report bin/page/$$set.jsonl --out bin/page/$$set.html --quiet >bin/page/$$set.txt || exit 1; \
+	done
+	@node testdata/page/check.mjs bin/page $(patsubst %,bin/page/%.html,office no-prices no-times single hostile large)
 
 ## bench: all benchmarks, or those that BENCH matches; then awo beside jq, DuckDB and Python on BENCHSIZE
 bench:

@@ -176,9 +176,11 @@ func (b Bars) writeHTML(w *lines) {
 	w.line("<ul>")
 	for i := range b.Rows {
 		row := &b.Rows[i]
-		name := htmlText(row.Name)
+		name := Cut(row.Name, 48)
 		if row.IsCode {
-			name = codeHTML(row.Name)
+			name = codeHTML(name)
+		} else {
+			name = htmlText(name)
 		}
 		w.line("<li><span>" + name + "</span>" + b.drawn(row) + "<span>" + htmlText(row.Text) + "</span></li>")
 	}

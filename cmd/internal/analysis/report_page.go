@@ -364,7 +364,10 @@ func (r *pageInput) findings() report.Block {
 	if len(r.wrong) == 0 {
 		return report.Paragraph(cli.NoFindings)
 	}
-	table := cli.FindingsTable(r.wrong).Without("of", "tokens")
+	table := cli.FindingsTable(r.wrong).Without("of")
+	if r.cost.PaidUSD.Known() {
+		table = table.Without("tokens")
+	}
 	table.Open = r.evidence
 	return table
 }
