@@ -14,6 +14,56 @@ type subject struct {
 	args        trace.Value
 	context     []trace.ContextValue
 	annotations trace.Value // of the tool's definition; Null if there is none
+	seen        *seen       // what the last call before the turn returned; nil if no rule looks at it
+}
+
+// seen is a result that rules look at, parsed when a path is asked for.
+type seen struct {
+	text   string
+	parsed bool
+	value  trace.Value
+}
+
+func (s *seen) each(path rules.Path, f func(text string) bool) {
+	if len(path) == 0 {
+		f(s.text)
+		return
+	}
+	if !s.parsed {
+		s.parsed = true
+		s.value, _ = trace.ParseValue([]byte(s.text))
+	}
+	EachAt(s.value, path, func(v trace.Value) bool { return f(TextOf(v)) })
+}
+
+// mostSeen is at how many places of a text a pattern is compared with arguments.
+const mostSeen = 1000
+
+// observes reports whether the pattern is found in the last result, its named groups equal
+// to the arguments of their names.
+func (s *subject) observes(p *rules.ArgPattern) (ok bool) {
+	names := p.Pattern.SubexpNames()
+	named := strings.Join(names, "") != ""
+	s.seen.each(p.Path, func(text string) bool {
+		if !named {
+			ok = p.Pattern.MatchString(text)
+			return !ok
+		}
+		for _, found := range p.Pattern.FindAllStringSubmatch(text, mostSeen) {
+			same := true
+			for i, name := range names {
+				if name != "" {
+					value, given := s.args.Lookup(name)
+					same = same && given && TextOf(value) == found[i]
+				}
+			}
+			if ok = same; ok {
+				break
+			}
+		}
+		return !ok
+	})
+	return ok
 }
 
 // matches reports whether all parts of the match hold, the name aside.
@@ -25,6 +75,11 @@ func (s *subject) matches(m *rules.Match) bool {
 	}
 	for i := range m.Context {
 		if _, ok := s.contextValue(&m.Context[i]); !ok {
+			return false
+		}
+	}
+	for i := range m.Result {
+		if s.seen == nil || !s.observes(&m.Result[i]) {
 			return false
 		}
 	}

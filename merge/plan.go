@@ -80,6 +80,9 @@ func (r *Rewriter) plan(call *trace.Call) *plan {
 	if r.hints {
 		key = hash128.Mix(key, r.seeds.Raw(r.annotations[call.Tool]))
 	}
+	if seen := r.observed[call]; seen != nil {
+		key = hash128.Mix(key, r.seeds.Text(seen.text))
+	}
 	p := r.plans.find(key)
 	if p == nil {
 		p = r.newPlan(call)
@@ -107,7 +110,7 @@ func (r *Rewriter) subject(call *trace.Call) subject {
 		r.parsed = call
 		r.parsedArgs, _ = call.ArgsValue()
 	}
-	s := subject{name: call.Tool.Value(), args: r.parsedArgs, context: call.Context}
+	s := subject{name: call.Tool.Value(), args: r.parsedArgs, context: call.Context, seen: r.observed[call]}
 	if r.hints {
 		s.annotations = r.annotations.value(call.Tool)
 	}

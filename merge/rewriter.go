@@ -36,6 +36,9 @@ type Rewriter struct {
 	hints       bool     // rules ask for annotations
 	annotations annotationsOf
 
+	observes bool // rules look at what the last call returned
+	observed map[*trace.Call]*seen
+
 	parsed     *trace.Call // whose arguments are parsedArgs
 	parsedArgs trace.Value
 
@@ -77,6 +80,7 @@ func newRewriter(set *rules.Set, kinds kindSet, variants []kindSet, labels *Labe
 			r.context = append(r.context, c.Name)
 		}
 		r.hints = r.hints || len(m.Annotations) > 0
+		r.observes = r.observes || len(m.Result) > 0
 	}
 	for _, rule := range set.Rules {
 		matches(&rule.Match)
@@ -108,9 +112,7 @@ func (r *Rewriter) Rewrite(t *trace.Trajectory) []Step {
 	if r.catalog != nil {
 		r.catalog.begin(t)
 	}
-	if r.hints {
-		r.annotations = annotationsByTool(t)
-	}
+	r.look(t)
 	afterUser, cut := false, false
 	for i := range t.Calls {
 		call := &t.Calls[i]
@@ -152,8 +154,34 @@ func (r *Rewriter) Rewrite(t *trace.Trajectory) []Step {
 		r.push(call, plan, &step)
 	}
 	r.flush()
-	r.parsed, r.parsedArgs, r.annotations = nil, trace.Value{}, nil // keep nothing of the record
+	r.parsed, r.parsedArgs, r.annotations, r.observed = nil, trace.Value{}, nil, nil // keep nothing of the record
 	return r.steps
+}
+
+// look notes what rules want to know of a trajectory: annotations of its tools, and what
+// was returned last before the turn of each call.
+func (r *Rewriter) look(t *trace.Trajectory) {
+	if r.hints {
+		r.annotations = annotationsByTool(t)
+	}
+	if !r.observes {
+		return
+	}
+	r.observed = map[*trace.Call]*seen{}
+	var last, before *seen // of this turn, of earlier ones
+	turn := -1
+	for i := range t.Calls {
+		call := &t.Calls[i]
+		if call.Turn != turn || turn < 0 {
+			before, turn = last, call.Turn
+		}
+		if before != nil {
+			r.observed[call] = before
+		}
+		if call.HasResult {
+			last = &seen{text: string(r.resultOf(i, call))}
+		}
+	}
 }
 
 // resultOf returns the text of what call i returned, which is valid until the next.

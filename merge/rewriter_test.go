@@ -370,3 +370,42 @@ func TestRewrittenValuesAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// Rules read ids from the page that the agent saw last: the same button has another id on
+// another page, and another button may have its id.
+func TestMatchOfResults(t *testing.T) {
+	set, err := rules.Parse("r.yaml", []byte(`version: 1
+rules:
+  - {id: post, kind: rename, match: {tool: click, result: '\[(?P<id>\d+)\] button .Post comment'}, to: post_comment}
+  - {id: posted-id, kind: drop_arg, match: {tool: post_comment, arg: id}}
+  - {id: full, kind: rename, match: {tool: add, result: {'items[].state': '^full$'}}, to: replace}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := rules.Parse("r.yaml", []byte("version: 1\nrules:\n"+set.Rules[0].Write()+set.Rules[2].Write())); err != nil || len(again.Rules[0].Match.Result) != 1 || len(again.Rules[1].Match.Result[0].Path) != 3 {
+		t.Fatalf("%v", err)
+	}
+	run := &trace.Trajectory{}
+	call := func(turn int, tool, args, result string) {
+		run.Calls = append(run.Calls, trace.Call{Tool: trace.Intern(tool), Args: trace.JSONOf([]byte(args)), Turn: turn, Result: trace.TextOf(result), HasResult: true})
+	}
+	call(0, "open", `{"url":"a"}`, "[3] button 'Search' [41] button 'Post comment'")
+	call(1, "click", `{"id":41}`, "[5] button 'Post comment'")
+	call(2, "click", `{"id":41}`, "[5] button 'Post comment'")
+	call(3, "click", `{"id":5}`, `{"items":[{"state":"free"},{"state":"full"}]}`)
+	call(3, "click", `{"id":5}`, `{"items":[{"state":"free"}]}`) // of the same turn: it saw the same page
+	call(4, "add", `{}`, `{"items":[{"state":"full"}]}`)
+	call(5, "add", `{}`, "")
+	labels := &Labels{}
+	var got []string
+	for _, s := range NewRewriter(set, Full(set), labels, nil).Rewrite(run) {
+		got = append(got, labels.Text(s.Label()))
+	}
+	want := []string{`open{"url":"a"}`, "post_comment{}", `click{"id":41}`, "post_comment{}", "post_comment{}", "add{}", "replace{}"}
+	for i := range got {
+		if got[i] != want[i] {
+			t.Errorf("call %d is %s, want %s", i, got[i], want[i])
+		}
+	}
+}

@@ -32,9 +32,7 @@ func (s *Statuses) Read(t *trace.Trajectory) {
 
 // readStatuses applies the status rules to all calls of t, whoever decided on them.
 func (r *Rewriter) readStatuses(t *trace.Trajectory) {
-	if r.hints {
-		r.annotations = annotationsByTool(t)
-	}
+	r.look(t)
 	for i := range t.Calls {
 		call := &t.Calls[i]
 		plan := r.plan(call)
@@ -46,5 +44,5 @@ func (r *Rewriter) readStatuses(t *trace.Trajectory) {
 			call.Status, call.StatusFrom = status, trace.ByRule
 		}
 	}
-	r.parsed, r.parsedArgs, r.annotations = nil, trace.Value{}, nil
+	r.parsed, r.parsedArgs, r.annotations, r.observed = nil, trace.Value{}, nil, nil
 }

@@ -73,7 +73,7 @@ func shadow(r *Rule, later []*Rule, pairs *int) *Rule {
 
 // covers reports whether m certainly matches every call that other matches.
 func covers(m, other *Match) bool {
-	if len(m.Args) > 0 || len(m.Context) > 0 || len(m.Annotations) > 0 {
+	if m.conditional() {
 		return false
 	}
 	if len(m.Tools) == 0 {

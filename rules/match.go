@@ -9,7 +9,7 @@ import (
 )
 
 // matchFields are the fields of `match`, in the order in which Format puts them.
-var matchFields = []string{"tool", "arg", "args", "context", "annotations"}
+var matchFields = []string{"tool", "arg", "args", "context", "annotations", "result"}
 
 // match reads which calls a rule is about. arg says whether the rule is about
 // one of their arguments. places, if not nil, takes the places of the fields.
@@ -33,21 +33,34 @@ func (p *parser) match(n *yamlsrc.Node, field string, arg argUse, places map[str
 		m.Tools, _ = p.globs(t, "tool")
 	}
 	p.matchArg(o, &m, arg)
-	for _, e := range p.patterns(o.value("args"), "args") {
-		if path, ok := p.parsePath(e.key, e.key.Text); ok {
-			m.Args = append(m.Args, ArgPattern{path, e.pattern})
-		}
-	}
+	m.Args = p.argPatterns(o.value("args"), "args")
 	for _, e := range p.patterns(o.value("context"), "context") {
 		m.Context = append(m.Context, ContextPattern{e.key.Text, e.pattern})
 	}
 	for _, e := range p.patterns(o.value("annotations"), "annotations") {
 		m.Annotations = append(m.Annotations, ContextPattern{e.key.Text, e.pattern})
 	}
+	if r := o.value("result"); r != nil && r.Kind == yamlsrc.Scalar {
+		if pattern, ok := p.pattern(r, "result"); ok {
+			m.Result = []ArgPattern{{nil, pattern}}
+		}
+	} else {
+		m.Result = p.argPatterns(r, "result")
+	}
 	if len(o.node.Entries) == 0 {
 		p.report(n.Pos, "rule-missing-field", "`%s` is empty: all calls are {tool: '*'}", field)
 	}
 	return m, p.errors == before
+}
+
+// argPatterns reads a mapping of paths to regular expressions.
+func (p *parser) argPatterns(n *yamlsrc.Node, field string) (found []ArgPattern) {
+	for _, e := range p.patterns(n, field) {
+		if path, ok := p.parsePath(e.key, e.key.Text); ok {
+			found = append(found, ArgPattern{path, e.pattern})
+		}
+	}
+	return found
 }
 
 // argUse says what a kind of rule makes of `match.arg`.
@@ -102,7 +115,7 @@ func (p *parser) patterns(n *yamlsrc.Node, field string) []namedPattern {
 		if e.Key.Bad {
 			continue
 		}
-		if problem := badName(e.Key.Text); problem != "" && field != "args" {
+		if problem := badName(e.Key.Text); problem != "" && field != "args" && field != "result" {
 			p.report(e.Key.Pos, "rule-bad-value", "a name in `%s` %s", field, problem)
 			continue
 		}

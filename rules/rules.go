@@ -95,7 +95,7 @@ func (s *Set) AllowsValues(tool, argument string) bool {
 		return false
 	}
 	return slices.ContainsFunc(s.Rules, func(r *Rule) bool {
-		return r.Values && len(r.Match.Args)+len(r.Match.Context)+len(r.Match.Annotations) == 0 &&
+		return r.Values && !r.Match.conditional() &&
 			(r.Match.Arg == nil || r.Match.Arg.String() == argument) && r.Match.MatchesTool(tool)
 	})
 }
@@ -259,6 +259,23 @@ type Match struct {
 	// the value as text. Every name must be there: a tool without a recorded
 	// definition is not matched.
 	Annotations []ContextPattern
+
+	// Result is matched against what the last call before the turn returned: all of it as
+	// text where the path is empty. A group of the pattern with a name has to be equal to the
+	// argument of that name, so that ids are read from the page that they are on.
+	Result []ArgPattern
+}
+
+// conditional reports whether the match looks at more than the name of the tool.
+func (m *Match) conditional() bool {
+	return len(m.Args)+len(m.Context)+len(m.Annotations)+len(m.Result) > 0
+}
+
+// ReadsResults reports whether rules look at what calls returned.
+func (s *Set) ReadsResults() bool {
+	return slices.ContainsFunc(s.Rules, func(r *Rule) bool {
+		return r.Kind == KindStatus || len(r.Match.Result) > 0 || r.Other != nil && len(r.Other.Result) > 0
+	})
 }
 
 // MatchesTool reports whether the match is about tools of this name.

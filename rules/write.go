@@ -108,11 +108,7 @@ func (m *Match) write() string {
 		parts = append(parts, "arg: "+scalar(m.Arg.String()))
 	}
 	if len(m.Args) > 0 {
-		var args []string
-		for _, a := range m.Args {
-			args = append(args, scalar(a.Path.String())+": "+scalar(a.Pattern.String()))
-		}
-		parts = append(parts, "args: {"+strings.Join(args, ", ")+"}")
+		parts = append(parts, "args: "+writePatterns(m.Args))
 	}
 	for _, named := range []struct {
 		field    string
@@ -126,7 +122,22 @@ func (m *Match) write() string {
 			parts = append(parts, named.field+": {"+strings.Join(texts, ", ")+"}")
 		}
 	}
+	if len(m.Result) > 0 {
+		parts = append(parts, "result: "+writePatterns(m.Result))
+	}
 	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// writePatterns returns patterns by path in braces, one of a whole text alone.
+func writePatterns(list []ArgPattern) string {
+	var texts []string
+	for _, a := range list {
+		if len(a.Path) == 0 {
+			return scalar(a.Pattern.String())
+		}
+		texts = append(texts, scalar(a.Path.String())+": "+scalar(a.Pattern.String()))
+	}
+	return "{" + strings.Join(texts, ", ") + "}"
 }
 
 // write returns the step in braces.

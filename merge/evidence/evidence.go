@@ -133,10 +133,10 @@ func NewExaminer(set *rules.Set, options Options) *Examiner {
 		groups: map[hash128.Hash]*readGroup{}, baseline: map[hash128.Hash]*baseline{}, byTool: map[trace.Name]*baseline{},
 		tallies: map[tallyKey]*tally{}, tasks: map[string]uint32{}, last: map[hash128.Hash]lastRead{},
 	}
+	e.texts = set.ReadsResults()
 	var moving []*rules.Rule
 	for _, r := range set.Rules {
 		e.anyName = e.anyName || r.Kind == rules.KindRename || r.Kind == rules.KindInsert
-		e.texts = e.texts || r.Kind == rules.KindStatus
 		if r.Kind != rules.KindBarrier && r.Kind != rules.KindPlumbing && r.Kind != rules.KindValues {
 			moving = append(moving, r)
 			e.units = append(e.units, unit{rules: []*rules.Rule{r}})
