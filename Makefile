@@ -30,7 +30,7 @@ UPDATED = $(sort $(dir $(shell find . -name '*_test.go' -exec grep -lE 'internal
 SYSTEMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
 .NOTPARALLEL:
-.PHONY: beam-check release-check serve-check serve-goals build manual image demo check test same size figures loop experiment faults coverage planted hostile page bench bench-compare backtest worth replay fuzz properties update
+.PHONY: beam-check release-check serve-check prefetch-check serve-goals build manual image demo check test same size figures loop experiment faults coverage planted hostile page bench bench-compare backtest worth replay fuzz properties update
 .PHONY: check-format check-modules check-vet check-systems check-static check-tests check-race
 
 ## build: the program, as bin/awo
@@ -63,16 +63,27 @@ NODE_PACKAGES = node@22 @modelcontextprotocol/server-everything@2026.8.31 @model
 
 ## serve-check: `awo serve` with servers and clients of others around it, and the protocol's own tests
 serve-check:
-	@if ! command -v npm >/dev/null; then echo "serve-check: skipped, there is no npm"; exit 0; fi; \
+	@if ! command -v npm >/dev/null; then echo "serve-check: there is no npm"; exit 1; fi; \
 	mkdir -p bin/node && cd bin/node && { [ -f package.json ] || echo '{"private": true}' >package.json; } && \
 	npm install --no-audit --no-fund --loglevel=error $(NODE_PACKAGES) && \
 	{ node_modules/node/bin/node --version >/dev/null 2>&1 || (cd node_modules/node && node installArchSpecificPackage.js) || true; } && \
-	case "$$(node_modules/node/bin/node --version 2>/dev/null)" in v22.*) ;; *) echo "serve-check: skipped, Node 22 could not be had from npm"; exit 0;; esac && \
+	case "$$(node_modules/node/bin/node --version 2>/dev/null)" in v22.*) ;; *) echo "serve-check: Node 22 could not be had from npm"; exit 1;; esac && \
 	cd ../.. && AWO_NODE_MODULES="$$PWD/bin/node/node_modules" $(GO) test -count=1 -v -run 'TestNodeServers|TestClients|TestConformance|TestLoop' ./gateway
 
 ## release-check: the npm package of a release, made for this system, served and installed on localhost; it wants npm
 release-check:
 	$(GO) run ./testdata/release -check
+
+## prefetch-check: prefetching in agents of other frameworks, with their packages from npm and a script as the model
+FRAMEWORKS = typescript@7.0.2 @types/node@22.20.5 zod@4.6.7 @openai/agents@0.20.0 @langchain/langgraph@1.7.3 @langchain/core@1.4.0 ai@7.0.173 \
+	@modelcontextprotocol/client@2.4.0 @modelcontextprotocol/server@2.4.0
+prefetch-check: build
+	@mkdir -p bin/prefetch && cp docs/examples/prefetch/* bin/prefetch && cd bin/prefetch && echo '{"private": true, "type": "module"}' >package.json && \
+	npm install --no-audit --no-fund --loglevel=error $(FRAMEWORKS) && \
+	node traces.mjs >traces.jsonl && ../awo extract traces.jsonl --out tools >/dev/null && cp tools/prefetch.ts . && node_modules/.bin/tsc -p . && \
+	for example in openai-agents langgraph vercel-ai; do node out/$$example.js || exit 1; done && \
+	echo '{"mcpServers": {"shop": {"command": "node", "args": ["out/shop-server.js"]}}}' >.mcp.json && \
+	echo '{"hook_event_name": "UserPromptSubmit", "prompt": "Where is my order #W4812345?"}' | node out/claude-code-hook.js >said && cat said && grep -q '"status":"sent"' said
 
 ## serve-goals: what `awo serve` costs against a direct connection, in one run
 serve-goals: build
