@@ -29,6 +29,7 @@ const (
 // request of HTTP; what answers it is given to use on the goroutine that sent it.
 type remote struct {
 	server    *Server
+	logins    *Logins
 	limit     int // bytes of a message
 	client    *http.Client
 	transport *http.Transport
@@ -43,7 +44,7 @@ type remote struct {
 }
 
 // dial prepares a connection; nothing is sent before the first message.
-func dial(s *Server, limit int, use func(jsonrpc.Message)) *remote {
+func dial(s *Server, logins *Logins, limit int, use func(jsonrpc.Message)) *remote {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = t.MaxIdleConns // all of them go to one host
 	client := &http.Client{Transport: t, CheckRedirect: func(next *http.Request, via []*http.Request) error {
@@ -55,7 +56,7 @@ func dial(s *Server, limit int, use func(jsonrpc.Message)) *remote {
 		}
 		return nil
 	}}
-	return &remote{server: s, limit: limit, client: client, transport: t, use: use, posts: map[int64]context.CancelFunc{}, deaf: func() {}}
+	return &remote{server: s, logins: logins, limit: limit, client: client, transport: t, use: use, posts: map[int64]context.CancelFunc{}, deaf: func() {}}
 }
 
 // Read waits for the end of the connection: what comes is given to use.
@@ -110,6 +111,11 @@ func (r *remote) request(ctx context.Context, method string, body []byte, sessio
 	if version != "" {
 		h.Set("Mcp-Protocol-Version", version)
 	}
+	if token, err := r.logins.header(r.server.URL); err != nil {
+		return nil, err
+	} else if token != "" {
+		h.Set("Authorization", token)
+	}
 	for _, own := range r.server.Headers {
 		h.Set(own.Name, own.Value)
 	}
@@ -123,7 +129,7 @@ func (r *remote) do(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden {
-		return nil, errors.Join(fmt.Errorf("server %s answers %d: see its \"headers\" in the configuration (Authorization)", r.server.Name, response.StatusCode), response.Body.Close())
+		return nil, errors.Join(fmt.Errorf("server %s answers %d: see its \"headers\" in the configuration (Authorization), or log in with `awo serve --login %s`", r.server.Name, response.StatusCode, r.server.Name), response.Body.Close())
 	}
 	if mediaType(response.Header) != "text/event-stream" {
 		response.Body = &bounded{ReadCloser: response.Body, left: r.limit, limit: r.limit}

@@ -25,6 +25,7 @@ type Options struct {
 	Layer       Layer         // beside the servers; nil is none
 	Policy      *Policy       // which tools are offered; nil is all
 	Pins        *Pins         // nil pins nothing
+	Logins      *Logins       // tokens of servers; nil is none
 	Metrics     *Metrics      // nil counts nothing
 	Access      *slog.Logger  // gets a line for each call; nil logs none
 	Processes   int           // of servers, in all sessions together; 0 is 64

@@ -136,7 +136,7 @@ func (u *upstream) connect(ctx context.Context, end context.CancelCauseFunc) (co
 	if u.server.Command != "" {
 		return u.process(ctx)
 	}
-	return dial(u.server, u.s.g.options.MaxMessage, func(m jsonrpc.Message) {
+	return dial(u.server, u.s.g.options.Logins, u.s.g.options.MaxMessage, func(m jsonrpc.Message) {
 		if err := u.came(m); err != nil {
 			end(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -194,4 +195,41 @@ func (o *options) accessLog() (*slog.Logger, error) {
 		return nil, cli.FileProblem(o.AccessLog, err)
 	}
 	return slog.New(slog.NewJSONHandler(f, nil)), nil // the file is open until the program ends
+}
+
+// logins reads the tokens that logging in has left.
+func logins() (*gateway.Logins, error) {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return nil, nil // nobody can have logged in
+	}
+	file := filepath.Join(dir, "awo", "logins.json")
+	l, err := gateway.ReadLogins(file)
+	if err != nil {
+		return nil, cli.FileProblem(file, err)
+	}
+	return l, nil
+}
+
+// login logs in to one server.
+func login(j *cli.Job, o options, servers []gateway.Server, l *gateway.Logins) error {
+	at := slices.IndexFunc(servers, func(s gateway.Server) bool { return s.Name == o.Login && s.URL != "" })
+	if at < 0 || l == nil {
+		return cli.Usagef("--login: there is no server of this name that has a url")
+	}
+	dir, err := os.UserConfigDir()
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(dir, "awo"), 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	err = l.Login(j.Context, &servers[at], func(url string) {
+		j.Printf("Open this page in a browser:\n%s\n", url)
+		_ = j.Out.Flush() // who does not see it does not come
+	})
+	if err == nil {
+		j.Printf("Logged in to %s.\n", o.Login)
+	}
+	return err
 }

@@ -54,6 +54,7 @@ type options struct {
 	AccessLog   string        `mapstructure:"access-log"`
 	Policy      string        `mapstructure:"policy"`
 	Approve     bool          `mapstructure:"approve"`
+	Login       string        `mapstructure:"login"`
 
 	Tools        string        `mapstructure:"tools"`
 	Writes       string        `mapstructure:"writes"`
@@ -134,6 +135,7 @@ session and ended with it.`,
 	f.String("access-log", "", "append a line of JSON for each call to this `FILE`, without values")
 	f.String("policy", "", "read which tools are offered from this `FILE`; awo-serve.yaml next to the servers if it is there")
 	f.Bool("approve", false, "approve the definitions of all tools as they are now, in awo-pins.json next to the servers, and end")
+	f.String("login", "", "log in to this `SERVER` in a browser, keep its token for later (in your configuration folder), and end")
 	addTools(f)
 	return cli.Work(a, c, func(j *cli.Job, o options, _ []string) error { return run(a, j, o, c.Flags()) })
 }
@@ -176,6 +178,12 @@ func run(a *cli.App, j *cli.Job, o options, f *pflag.FlagSet) error {
 	}
 	if so.Pins, err = o.pins(); err != nil {
 		return err
+	}
+	if so.Logins, err = logins(); err != nil {
+		return err
+	}
+	if o.Login != "" {
+		return login(j, o, servers, so.Logins)
 	}
 	if o.Approve {
 		return approve(j, gateway.New(servers, so), so.Pins)
