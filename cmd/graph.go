@@ -72,6 +72,7 @@ type graphFigures struct {
 type strategy struct {
 	merge.StrategyStatistics
 	MeanInDegree float64 `json:"mean_in_degree"`
+	Endpoints    int     `json:"endpoints"` // labels; where executions are apart, those of each
 }
 
 func graph(j *cli.Job, o graphOptions, files []string) error {
@@ -105,7 +106,10 @@ func graph(j *cli.Job, o graphOptions, files []string) error {
 func graphDocument(in *cli.Intake, strategies []merge.StrategyStatistics, set *rules.Set, notes []string) *report.Document {
 	d := &report.Document{Title: "State graph", Answer: graphAnswer(strategies, set != nil), Figures: graphFigures{in.JSON()}}
 	d.Add(in.Summary())
-	rows := cli.Map(strategies, func(s *merge.StrategyStatistics) strategy { return strategy{*s, s.MeanInDegree()} })
+	rows := cli.Map(strategies, func(s *merge.StrategyStatistics) strategy { return strategy{*s, s.MeanInDegree(), s.Labels} })
+	if len(rows) > 0 {
+		rows[0].Endpoints = rows[0].Edges // no two executions share a call
+	}
 	table := report.TableOf("strategies", "", rows, []report.Column{
 		{Key: "strategy", Words: true},
 		{Key: "states"},
@@ -114,9 +118,10 @@ func graphDocument(in *cli.Intake, strategies []merge.StrategyStatistics, set *r
 		{Key: "sinks", Title: "without a way on"},
 		{Key: "mean_in_degree", Title: "mean ways in", Digits: 2},
 		{Key: "labels", Title: "kinds of call"},
+		{Key: "endpoints"},
 	})
 	table.Note("Each row adds one kind of rule to those above it. disjoint: executions share only the root. prefix tree: they share a state while all calls so far are the same.")
-	table.Note("Edges are pairs of states; a self-loop is a call that changes nothing the rules look at; a sink is a state no execution leaves; labels are different calls after rewriting.")
+	table.Note("Edges are pairs of states; a self-loop is a call that changes nothing the rules look at; a sink is a state no execution leaves; labels are different calls after rewriting; endpoints are the same as AWO's table 4 seems to count them, where a call of a disjoint execution is its own.")
 	if n := len(strategies); n > 1 && strategies[1].States > 1 && n > 2 {
 		first, last := strategies[1], strategies[n-1]
 		table.Note("The rules merge %s states of the prefix tree into %s (%.1f %% fewer). Whether the rules are right these figures do not say: merging too much is as easy as merging too little.",

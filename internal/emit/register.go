@@ -1,9 +1,11 @@
 package emit
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/trace"
@@ -19,8 +21,8 @@ type Registrable struct {
 }
 
 // Registry makes the files of lazy registration (EcoAct, section 2.2): the
-// definition of the tool that registers others, the names of tools, and a file
-// with the definition of each. Files stand in the order of tools; Registry returns
+// definition of the tool that registers others, the names of tools, a file with the
+// definition of each, and what a prompt says about them. Files stand in the order of tools; Registry returns
 // the names of the definition files in that order too. A schema that is no JSON is
 // left out of its definition.
 func Registry(tools []Registrable) (files []File, definitions []string, err error) {
@@ -51,7 +53,7 @@ func Registry(tools []Registrable) (files []File, definitions []string, err erro
 			return nil, nil, err
 		}
 	}
-	return files, definitions, nil
+	return append(files, File{Name: "prompt.md", Data: registerPrompt(tools)}), definitions, nil
 }
 
 type toolNamesJSON struct {
@@ -94,4 +96,30 @@ func definitionFile(tool string, taken map[string]bool) string {
 	}
 	taken[strings.ToLower(name)] = true
 	return name
+}
+
+// registerPrompt is what a system prompt needs to say about tools that are registered on
+// demand (EcoAct, table 5).
+func registerPrompt(tools []Registrable) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `You begin without the definitions of your tools. Below are the names of all of them.
+
+- Before you use a tool for the first time, call %s with its name. You are then given its
+  definition, and can call it in every later turn.
+- Register what the next step needs, one tool at a time. Every definition is read again in
+  each turn, so a tool that you do not use costs something until the end.
+- If a tool turns out not to be what its name promised, register another and go on.
+- Where no tool is needed, answer.
+
+Tools:
+`, cost.RegisterName)
+	for _, t := range tools {
+		fmt.Fprintf(&b, "- %s\n", strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return ' '
+			}
+			return r
+		}, t.Name))
+	}
+	return b.Bytes()
 }

@@ -28,10 +28,10 @@ func TestRegistryNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(definitions) != len(tools) || len(files) != len(tools)+2 || files[0].Name != "tool_register.json" || files[1].Name != "names.json" {
+	if len(definitions) != len(tools) || len(files) != len(tools)+3 || files[0].Name != "tool_register.json" || files[1].Name != "names.json" {
 		t.Fatalf("%d definitions in %d files for %d tools", len(definitions), len(files), len(tools))
 	}
-	for i, f := range files[2:] {
+	for i, f := range files[2 : len(files)-1] {
 		if f.Name != definitions[i] || !strings.HasPrefix(f.Name, "definitions/") || strings.Count(f.Name, "/") != 1 {
 			t.Errorf("the file of %q is called %q", names[i], f.Name)
 		}

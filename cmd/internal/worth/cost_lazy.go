@@ -45,8 +45,13 @@ func lazyShort(l *cost.LazyReport) report.Short {
 		return ""
 	}
 	text := fmt.Sprintf("Registering definitions when they are needed saves %.1f %% of the %s", 100*saved, what)
+	lo, hi := in.Lo, in.Hi
+	if saved < 0 {
+		text = fmt.Sprintf("Registering definitions when they are needed costs %.1f %% more %s", -100*saved, what)
+		lo, hi = -in.Hi, -in.Lo
+	}
 	if in.Known() {
-		text += fmt.Sprintf(" (95 %% interval %.1f to %.1f %%)", 100*in.Lo, 100*in.Hi)
+		text += fmt.Sprintf(" (95 %% interval %.1f to %.1f %%)", 100*lo, 100*hi)
 	}
 	return report.Short(text + ", if agents register what they call and nothing else.")
 }

@@ -86,7 +86,7 @@ func (f *CostFindings) document(in *cli.Intake) *report.Document {
 	out := f.Costs(in)
 	d := &report.Document{Title: "What it cost", Answer: CostAnswer(out), Lines: report.ScreenLines, Figures: out.CostFigures}
 	if f.lazy != nil {
-		d.Add(lazyShort(f.lazy))
+		d.Answer = strings.TrimSpace(string(lazyShort(f.lazy)) + " " + d.Answer)
 	}
 	if said := trendWords(f.periods); said != "" {
 		d.Add(report.Paragraph(said))

@@ -26,7 +26,8 @@ func NewRegister(a *cli.App) *cobra.Command {
 		Use:   "register FILES...",
 		Short: "Write the files that an agent needs to register tools on demand",
 		Long: `Write what lazy registration of tools takes (EcoAct): the definition of a tool that
-registers others, the names of all tools, and a file with the definition of each. An
+registers others, a prompt that says when to use it and has the names of all tools, the
+names as JSON, and a file with the definition of each. An
 agent is offered tool_register and the names alone, and gets a definition when it asks
 for it. Whether that pays is what ` + "`awo cost --lazy`" + ` says.
 
@@ -216,6 +217,7 @@ func (out *registration) document(in *cli.Intake, o registerOptions) *report.Doc
 	table.Note("In o200k tokens: all definitions are %s, their names %s, tool_register itself %s.", cli.Grouped(out.Tokens), cli.Grouped(out.NameTokens), cli.Grouped(out.RegisterTokens))
 	table.NoteIf(slices.ContainsFunc(out.tools, func(t registrable) bool { return t.Definitions > 1 }), "Where a tool has different definitions, the one that most trajectories were offered counts.")
 	table.NoteIf(len(out.undefined) > 0, "Called but nowhere defined, so not to be registered: %s.", cli.CountOf(len(out.undefined), "tool"))
+	table.Most = cli.ToolsShown
 	d.Add(table)
 	if o.Out != "" {
 		d.Add(report.Paragraph("The files are in " + o.Out + "; manifest.json says what they were made from."))
