@@ -23,26 +23,24 @@ type Bar struct {
 
 // StackedBars draws one horizontal bar a row, divided by class; shares of a row
 // should add up to 1. At most barLimit rows are drawn, the first ones, and the
-// title says so.
+// axis says so.
 func StackedBars(axes Axes, classes []string, rows []Bar) (*Figure, error) {
-	title := axes.Title
+	more := ""
 	if len(rows) > barLimit {
-		title = fmt.Sprintf("%s (the first %d of %d)", title, barLimit, len(rows))
+		more = fmt.Sprintf(" (the first %d of %d)", barLimit, len(rows))
 		rows = rows[:barLimit]
 	}
-	p := newPlot(title, axes.X, axes.Y)
+	p := newPlot(axes.X+more, axes.Y)
 	stack := &stackedBars{rows: rows, classes: len(classes)}
 	p.Add(stack)
 	ticks := make([]plot.Tick, len(rows))
-	widest := 0
 	full := make([]string, len(rows))
 	for i, row := range rows {
 		full[i] = row.Name
 	}
-	names := labels(full, 44)
+	names := labels(full, 24)
 	for i, row := range rows {
 		name := fmt.Sprintf("%s  (%d)", names[i], row.N)
-		widest = max(widest, len([]rune(name)))
 		ticks[i] = plot.Tick{Value: float64(len(rows) - 1 - i), Label: name}
 	}
 	p.Y.Tick.Marker = plot.ConstantTicks(ticks)
@@ -59,9 +57,8 @@ func StackedBars(axes Axes, classes []string, rows []Bar) (*Figure, error) {
 	for _, i := range legend {
 		p.Legend.Add(classes[i], swatch{classShade(i)})
 	}
-	height := vg.Length(float64(len(rows))+legendRows)*18 + 90
-	width := max(vg.Length(widest)*5.2+400, vg.Length(len(title))*6.8+60)
-	return &Figure{Name: axes.Name, Alt: axes.Title, plot: p, width: width, height: height}, nil
+	height := vg.Length(float64(len(rows))+legendRows)*11 + 50
+	return &Figure{Name: axes.Name, Alt: axes.Title, plot: p, width: column, height: height}, nil
 }
 
 // drawnClasses returns the indices of the classes that some row has a share of.

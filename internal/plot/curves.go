@@ -28,7 +28,7 @@ type Order struct {
 // it, the plug-in is counting sparsity, not habit. hMax is log2 of the number
 // of tools, the value of a uniform choice.
 func Entropy(orders []Order, hMax float64) (*Figure, error) {
-	p := newPlot("Uncertainty of the next tool", "order k: how many earlier tools are known", "bits per call")
+	p := newPlot("order k: earlier calls known", "bits per call")
 	p.Add(gridlines())
 	var plugIn, corrected, heldOut plotter.XYs
 	var bars intervals
@@ -75,7 +75,7 @@ func Entropy(orders []Order, hMax float64) (*Figure, error) {
 	}
 	p.X.Tick.Marker = plot.ConstantTicks(ticks)
 	p.X.Min, p.X.Max = first-0.15, last+0.15
-	p.Y.Min, p.Y.Max = 0, top*1.25
+	p.Y.Min, p.Y.Max = 0, top*1.5
 	p.Legend.Top = true
 	for _, o := range orders {
 		if o.Biased {
@@ -84,7 +84,7 @@ func Entropy(orders []Order, hMax float64) (*Figure, error) {
 		}
 	}
 	return &Figure{
-		Name: "entropy", plot: p, width: 520, height: 360,
+		Name: "entropy", plot: p, width: column, height: 200,
 		Alt: "Conditional entropy of the next tool by order, with the held-out cross-entropy and its interval.",
 	}, nil
 }
@@ -93,7 +93,7 @@ func Entropy(orders []Order, hMax float64) (*Figure, error) {
 // of their context (AutoTool, Fig. 3). curves[i] belongs to order i+1, its
 // element m-1 to m.
 func TopM(curves [][]float64) (*Figure, error) {
-	p := newPlot("How often the next tool is among the m likeliest", "m", "share of calls (in sample)")
+	p := newPlot("m", "share of calls (in sample)")
 	p.Add(gridlines())
 	longest := 2
 	for i, curve := range curves {
@@ -118,7 +118,7 @@ func TopM(curves [][]float64) (*Figure, error) {
 	p.Legend.YOffs = 12
 	p.Legend.XOffs = -12
 	return &Figure{
-		Name: "top-m", plot: p, width: 520, height: 340,
+		Name: "top-m", plot: p, width: column, height: 190,
 		Alt: "Cumulative share of calls among the m likeliest successors of their context.",
 	}, nil
 }
@@ -128,7 +128,7 @@ func TopM(curves [][]float64) (*Figure, error) {
 // merge unless merged is nil, and beside them the share of trajectories that are
 // that long at all.
 func Convergence(largest, merged, alive []float64) (*Figure, error) {
-	p := newPlot("Do trajectories run through the same states?", "calls made", "share of trajectories")
+	p := newPlot("calls made", "share of trajectories")
 	p.Add(gridlines())
 	var shares, together, lengths plotter.XYs
 	for i, share := range largest {
@@ -160,7 +160,7 @@ func Convergence(largest, merged, alive []float64) (*Figure, error) {
 	p.Legend.Top = true
 	p.Legend.XOffs, p.Legend.YOffs = -12, -8
 	return &Figure{
-		Name: "convergence", plot: p, width: 520, height: 340,
+		Name: "convergence", plot: p, width: column, height: 190,
 		Alt: "Share of trajectories in the commonest state after each number of calls.",
 	}, nil
 }
@@ -211,13 +211,13 @@ func addLine(p *plot.Plot, name string, points plotter.XYs, shade color.Color, d
 	if err != nil {
 		return fmt.Errorf("drawing %s: %w", name, err)
 	}
-	line.Color, line.Width, line.Dashes = shade, 1.5, dashes
+	line.Color, line.Width, line.Dashes = shade, 1, dashes
 	if glyph == nil {
 		p.Add(line)
 		p.Legend.Add(name, line)
 		return nil
 	}
-	marks.Color, marks.Radius, marks.Shape = shade, 2.5, glyph
+	marks.Color, marks.Radius, marks.Shape = shade, 1.8, glyph
 	p.Add(line, marks)
 	p.Legend.Add(name, line, marks)
 	return nil

@@ -21,7 +21,7 @@ type Estimate struct {
 
 // Estimates draws one horizontal bar a row from zero to its share, with its
 // interval as a whisker and the share in figures at the right. Rows whose share is
-// NaN are left out; at most barLimit are drawn, the first ones, and the title says
+// NaN are left out; at most barLimit are drawn, the first ones, and the axis says
 // so.
 func Estimates(axes Axes, rows []Estimate) (*Figure, error) {
 	var shown []Estimate
@@ -30,14 +30,14 @@ func Estimates(axes Axes, rows []Estimate) (*Figure, error) {
 			shown = append(shown, r)
 		}
 	}
-	title := axes.Title
+	more := ""
 	if len(shown) > barLimit {
-		title = fmt.Sprintf("%s (the first %d of %d)", title, barLimit, len(shown))
+		more = fmt.Sprintf(" (the first %d of %d)", barLimit, len(shown))
 		shown = shown[:barLimit]
 	}
-	p := newPlot(title, axes.X, axes.Y)
+	p := newPlot(axes.X+more, axes.Y)
 	lo, hi := 0.0, 0.0
-	names, widest := make([]string, len(shown)), 0
+	names := make([]string, len(shown))
 	for i, r := range shown {
 		lo, hi = min(lo, r.Share, finite(r.Lo)), max(hi, r.Share, finite(r.Hi))
 		names[i] = r.Name
@@ -46,21 +46,19 @@ func Estimates(axes Axes, rows []Estimate) (*Figure, error) {
 		hi = 0.01
 	}
 	ticks := make([]plot.Tick, len(shown))
-	for i, name := range labels(names, 44) {
-		widest = max(widest, len([]rune(name)))
+	for i, name := range labels(names, 24) {
 		ticks[i] = plot.Tick{Value: float64(len(shown) - 1 - i), Label: name}
 	}
 	p.Add(&estimates{rows: shown, end: hi + 0.02*(hi-lo)})
 	p.Y.Tick.Marker = plot.ConstantTicks(ticks)
 	p.Y.Tick.Length, p.Y.LineStyle.Width, p.Y.Padding = 0, 0, 2
 	p.X.Tick.Marker = signedPercent{}
-	p.X.Min, p.X.Max = lo, hi+0.16*(hi-lo) // room for the figures
+	p.X.Min, p.X.Max = lo, hi+0.24*(hi-lo) // room for the figures
 	if lo < 0 {
 		p.X.Min -= 0.03 * (hi - lo)
 	}
 	p.Y.Min, p.Y.Max = -0.6, float64(max(len(shown), 1))-0.4
-	width := max(vg.Length(widest)*5.2+440, vg.Length(len(title))*6.8+60)
-	return &Figure{Name: axes.Name, Alt: axes.Title, plot: p, width: width, height: vg.Length(max(len(shown), 3))*22 + 90}, nil
+	return &Figure{Name: axes.Name, Alt: axes.Title, plot: p, width: column, height: vg.Length(max(len(shown), 3))*13 + 50}, nil
 }
 
 // estimates draws the bars.

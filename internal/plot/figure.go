@@ -1,4 +1,4 @@
-// Package plot draws results as SVG and PNG: entropy by order, transition heat
+// Package plot draws results as SVG and PDF: entropy by order, transition heat
 // maps, curves and stacked bars.
 //
 // What comes in is plain numbers and labels, what goes out is the bytes of a
@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -24,7 +25,7 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
@@ -37,10 +38,6 @@ type Figure struct {
 	width, height vg.Length
 }
 
-// resolution of PNG pictures, in dots per inch: sharp on a dense screen, small
-// enough for a pull request comment.
-const resolution = 144
-
 // SVG returns the figure as an SVG document whose text stays text.
 func (f *Figure) SVG() ([]byte, error) {
 	canvas := vgsvg.NewWith(vgsvg.UseWH(f.width, f.height))
@@ -52,20 +49,24 @@ func (f *Figure) SVG() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// PNG returns the figure as a PNG image of 144 dots per inch.
-func (f *Figure) PNG() ([]byte, error) {
-	canvas := vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(resolution), vgimg.UseBackgroundColor(color.White))
+// PDF returns the figure as a PDF document, of the same bytes on any day.
+func (f *Figure) PDF() ([]byte, error) {
+	canvas := vgpdf.New(f.width, f.height)
+	canvas.EmbedFonts(true)
 	f.draw(draw.New(canvas))
 	var out bytes.Buffer
-	if _, err := (vgimg.PngCanvas{Canvas: canvas}).WriteTo(&out); err != nil {
-		return nil, fmt.Errorf("drawing %s.png: %w", f.Name, err)
+	if _, err := canvas.WriteTo(&out); err != nil {
+		return nil, fmt.Errorf("drawing %s.pdf: %w", f.Name, err)
 	}
-	return out.Bytes(), nil
+	// The library writes when it ran; a date of the same length takes its place.
+	return pdfDates.ReplaceAll(out.Bytes(), []byte("Date (D:20000101000000)")), nil
 }
+
+var pdfDates = regexp.MustCompile(`Date \(D:[0-9]{14}\)`)
 
 // draw leaves a margin, because labels at the ends of an axis reach beyond it.
 func (f *Figure) draw(c draw.Canvas) {
-	const margin = 12
+	const margin = 5
 	c.FillPolygon(color.White, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
 	for _, axis := range []*plot.Axis{&f.plot.X, &f.plot.Y} {
 		bound(axis)
@@ -80,6 +81,10 @@ func bound(axis *plot.Axis) {
 		axis.Min, axis.Max = 0, 1
 	}
 }
+
+// column is how wide a column of a paper is, 3.5 inches: figures have no title, because the
+// caption below them says it.
+const column = 252
 
 // The colours: distinguishable with the common colour-vision deficiencies and
 // in grey (Okabe and Ito's set, without its yellow, which white swallows).
@@ -98,16 +103,15 @@ var (
 )
 
 // newPlot returns an empty plot in the house's type and ink.
-func newPlot(title, x, y string) *plot.Plot {
+func newPlot(x, y string) *plot.Plot {
 	handler := text.Plain{Fonts: font.NewCache(liberation.Collection())}
 	p := plot.New()
 	p.TextHandler = handler
 	p.BackgroundColor = color.White
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
-	p.Title.Padding = 10
+	p.X.Label.Text, p.Y.Label.Text = x, y
 	for style, size := range map[*text.Style]vg.Length{
-		&p.Title.TextStyle: 13, &p.Legend.TextStyle: 10,
-		&p.X.Label.TextStyle: 11, &p.Y.Label.TextStyle: 11, &p.X.Tick.Label: 10, &p.Y.Tick.Label: 10,
+		&p.Legend.TextStyle: 7,
+		&p.X.Label.TextStyle: 8, &p.Y.Label.TextStyle: 8, &p.X.Tick.Label: 7, &p.Y.Tick.Label: 7,
 	} {
 		style.Color = ink
 		style.Font = font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
@@ -116,10 +120,10 @@ func newPlot(title, x, y string) *plot.Plot {
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.LineStyle.Color = ink
 		axis.Tick.LineStyle.Color = ink
-		axis.Label.Padding = 6
+		axis.Label.Padding = 3
 	}
-	p.Legend.ThumbnailWidth = 22
-	p.Legend.Padding = 4
+	p.Legend.ThumbnailWidth = 14
+	p.Legend.Padding = 2
 	return p
 }
 

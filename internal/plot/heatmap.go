@@ -28,7 +28,7 @@ type Transition struct {
 // heatLimit tools with the most calls are shown, in an order that puts frequent
 // neighbours next to each other (see seriate), so that routines show as blocks
 // and chains as runs beside the diagonal. Shares are of all successors of the
-// row, shown or not; the title says what was left out. It takes memory for the
+// row, shown or not; the axis says what was left out. It takes memory for the
 // pairs given, not for all pairs of tools.
 func Transitions(tools []string, pairs []Transition) (*Figure, error) {
 	total, covered := 0.0, 0.0
@@ -56,11 +56,11 @@ func Transitions(tools []string, pairs []Transition) (*Figure, error) {
 	order := seriate(counts)
 	n := len(order)
 
-	title := "What follows what"
+	axis := "comes this tool"
 	if n < len(tools) && total > 0 {
-		title = fmt.Sprintf("What follows what: the %d busiest of %d tools, %.0f %% of the transitions", n, len(tools), 100*covered/total)
+		axis = fmt.Sprintf("comes this tool (the %d busiest of %d tools, %.0f %% of the transitions)", n, len(tools), 100*covered/total)
 	}
-	p := newPlot(title, "comes this tool", "after this tool")
+	p := newPlot(axis, "after this tool")
 	grid := &cells{
 		n:     n,
 		share: make([]float64, n*n),
@@ -104,7 +104,7 @@ func Transitions(tools []string, pairs []Transition) (*Figure, error) {
 	margin := vg.Length(widest)*5.3 + 80
 	side := max(cell*vg.Length(n), 160) + margin
 	return &Figure{
-		Name: "transitions", plot: p, width: max(side, vg.Length(len(title))*6.8+60), height: side + 20,
+		Name: "transitions", plot: p, width: max(side, column), height: side + 20,
 		Alt: "Heat map of the share with which each tool follows each other.",
 	}, nil
 }

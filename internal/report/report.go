@@ -26,6 +26,7 @@ const (
 	FormatText      Format = "text"
 	FormatMarkdown  Format = "markdown"
 	FormatHTML      Format = "html"
+	FormatLaTeX     Format = "latex"
 	FormatCSV       Format = "csv"
 	FormatJSON      Format = "json"
 	FormatJSONLines Format = "jsonl"
@@ -33,7 +34,7 @@ const (
 
 // Formats returns every format, the default first.
 func Formats() []Format {
-	return []Format{FormatText, FormatMarkdown, FormatHTML, FormatCSV, FormatJSON, FormatJSONLines}
+	return []Format{FormatText, FormatMarkdown, FormatHTML, FormatLaTeX, FormatCSV, FormatJSON, FormatJSONLines}
 }
 
 // Document is a report: what a command prints.
@@ -233,6 +234,8 @@ func (d *Document) Write(w io.Writer, format Format, o Options) error {
 		return d.writeMarkdown(w, o)
 	case FormatHTML:
 		return d.WriteHTML(w)
+	case FormatLaTeX:
+		return d.writeLaTeX(w)
 	case FormatCSV:
 		return d.writeCSV(w)
 	case FormatJSONLines:

@@ -83,7 +83,7 @@ and results, so that findings, --sources and --rules need traces.
 	f := c.Flags()
 	addAnalysis(f)
 	f.Bool("sources", false, "say where the arguments of calls come from")
-	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PNG")
+	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PDF")
 	return cli.Work(a, c, analyze)
 }
 

@@ -52,7 +52,7 @@ func unless(is bool, t *report.Table) *report.Table {
 }
 
 func orderTable(f *findings) *report.Table {
-	table := report.TableOf("orders", "Bits needed to name the next tool, when the last k calls are known", f.orders(), []report.Column{
+	table := report.TableOf("orders", "Conditional entropy of the next tool given the last k calls, bits", f.orders(), []report.Column{
 		{Key: "k"},
 		{Key: "held_out_bits", Title: "on unseen tasks", Digits: 2},
 		{Key: "bits", Title: "plug-in", Digits: 2},

@@ -127,7 +127,7 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 	switch j.Format {
 	case report.FormatMarkdown:
 		return d.Write(j.Out, j.Format, report.Options{Fold: true})
-	case report.FormatCSV, report.FormatJSONLines, report.FormatJSON:
+	case report.FormatCSV, report.FormatLaTeX, report.FormatJSONLines, report.FormatJSON:
 		d = data
 		d.Figures = result
 		d.Add(stepTable(r.process), report.TableOf("process_tools", "", r.process.Nodes, nil))

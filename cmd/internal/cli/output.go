@@ -197,7 +197,7 @@ func Map[T, U any](list []T, f func(*T) U) []U {
 	return out
 }
 
-// WriteFigures writes figures into a folder, each as SVG and PNG.
+// WriteFigures writes figures into a folder, each as SVG and PDF.
 func (j *Job) WriteFigures(figures []*plot.Figure, dir string) error {
 	var files []emit.File
 	for _, figure := range figures {
@@ -205,11 +205,11 @@ func (j *Job) WriteFigures(figures []*plot.Figure, dir string) error {
 		if err != nil {
 			return err
 		}
-		png, err := figure.PNG()
+		pdf, err := figure.PDF()
 		if err != nil {
 			return err
 		}
-		files = append(files, emit.File{Name: figure.Name + ".svg", Data: svg}, emit.File{Name: figure.Name + ".png", Data: png})
+		files = append(files, emit.File{Name: figure.Name + ".svg", Data: svg}, emit.File{Name: figure.Name + ".pdf", Data: pdf})
 	}
 	return emit.Write(dir, files, j.Replacing())
 }

@@ -82,7 +82,7 @@ Agents that see other tools are compiled and tested apart (--by), and then added
 	extraction.AddWeighed(f, "none")
 	extraction.AddBy(f)
 	f.StringSlice("techniques", nil, "measure only these techniques; none is always there")
-	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PNG")
+	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PDF")
 	return cli.Work(a, c, backTest)
 }
 
