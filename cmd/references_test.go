@@ -78,7 +78,7 @@ func userTexts(t *testing.T) []text {
 var (
 	flagName = regexp.MustCompile(`(?:^|[\s\x60'"(\[])--([a-z][a-z0-9-]*[a-z0-9])`)
 	awoCall  = regexp.MustCompile(`(?:^|[\s\x60'"(])awo ((?:[a-z][a-z-]*)(?: [a-z][a-z-]*)?)((?: [^\x60\n;|&()]*)?)`)
-	foreign  = regexp.MustCompile(`\b(brew|codex|claude|docker|git|go|npm|curl|gh|goreleaser|sed|jq|grep|tar|make|pip|python3?|apk)\b`)
+	foreign  = regexp.MustCompile(`\b(brew|codex|claude|docker|git|go|npm|npx|curl|gh|goreleaser|sed|jq|grep|tar|make|pip|python3?|apk)\b`)
 )
 
 // TestReferences follows every flag and command that help, errors and documentation

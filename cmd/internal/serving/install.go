@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -57,12 +58,11 @@ const tokenVariable = "AWO_TOKEN"
 var clients = map[string]installed{
 	"claude": {"mcpServers", "${AWO_TOKEN}", typed, typedHTTP},
 	"claude-desktop": {"mcpServers", "${AWO_TOKEN}", plain, func(url string, headers entry) entry { // it starts processes alone
-		args := []string{"-y", "mcp-remote", url}
 		if len(headers) > 0 {
-			args = append(args, "--header", "Authorization:${AWO_AUTHORIZATION}")
-			return entry{"command": "npx", "args": args, "env": entry{"AWO_AUTHORIZATION": "Bearer TOKEN"}}
+			words := strings.Fields(fmt.Sprintf("npx -y mcp-remote %s --header Authorization:${AWO_AUTHORIZATION}", url))
+			return entry{"command": words[0], "args": words[1:], "env": entry{"AWO_AUTHORIZATION": "Bearer TOKEN"}}
 		}
-		return plain("npx", args)
+		return plain("npx", []string{"-y", "mcp-remote", url})
 	}},
 	"cursor": {"mcpServers", "${env:AWO_TOKEN}", plain, func(url string, headers entry) entry { return with(entry{"url": url}, "headers", headers) }},
 	"vscode": {"servers", "${env:AWO_TOKEN}", typed, typedHTTP},
