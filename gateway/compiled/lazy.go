@@ -93,9 +93,9 @@ func ReadDefinitions(dir string) (Definitions, error) {
 
 // listing is what a session lists of the servers' tools; s.mu guards it.
 type listing struct {
-	all        map[string]*gateway.Tool // by the name that they are shown by
-	registered map[string]bool          // whose definition was answered
-	pinned     map[*gateway.Tool]bool // by options
+	all        map[string]*gateway.Tool       // by the name that they are shown by
+	registered map[string]bool                // whose definition was answered
+	pinned     map[*gateway.Tool]bool         // by options
 	search     func() func(query string) Hits // for LazySearch
 }
 

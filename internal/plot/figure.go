@@ -110,7 +110,7 @@ func newPlot(x, y string) *plot.Plot {
 	p.BackgroundColor = color.White
 	p.X.Label.Text, p.Y.Label.Text = x, y
 	for style, size := range map[*text.Style]vg.Length{
-		&p.Legend.TextStyle: 7,
+		&p.Legend.TextStyle:  7,
 		&p.X.Label.TextStyle: 8, &p.Y.Label.TextStyle: 8, &p.X.Tick.Label: 7, &p.Y.Tick.Label: 7,
 	} {
 		style.Color = ink

@@ -75,7 +75,7 @@ func (p Pair) writeHTML(w *lines) {
 // Heading is a heading within a section.
 type Heading string
 
-func (h Heading) writeText(w *lines, _ Options) { w.line(string(h) + ":") }
+func (h Heading) writeText(w *lines, _ Options)     { w.line(string(h) + ":") }
 func (h Heading) writeMarkdown(w *lines, _ Options) { w.line("**" + EscapeMarkdown(string(h)) + "**") }
 
 func (h Heading) writeHTML(w *lines) { w.line("<h2>" + htmlText(string(h)) + "</h2>") }
