@@ -128,7 +128,7 @@ check-tests:
 	@echo "== tests, and golden files are what an update makes of them"
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
 	$(GOLDEN_FILES) >"$$folder/before" && \
-	AWO_UPDATE=1 RAPID_SEED=1 $(GO) test -vet=off $(PACKAGES) && \
+	AWO_UPDATE=1 RAPID_SEED=1 $(GO) test -vet=off -timeout 20m $(PACKAGES) && \
 	$(GOLDEN_FILES) >"$$folder/after" && \
 	if ! diff "$$folder/before" "$$folder/after"; then echo "an update changes these files; look at the difference and keep it, or mend the code"; exit 1; fi
 

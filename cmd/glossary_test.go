@@ -15,7 +15,7 @@ import (
 // a word of the field that is not among them belongs into docs/glossary.md.
 const plainWords = `
 	a advice after again all and any asked at attached avoided back because before by cached change choice chosen comes command completed cost difference
-	does edge environment every exact figure for from guessed handed hindsight id in input is its kind look made mean meaning model money most name next
+	does edge endpoint environment every exact figure for from guessed handed hindsight id in input is its kind look made mean meaning model money most name next
 	not nothing of on once one or order output per predicted promised ratio reason rejected right row saved second set setting share strategy sure table
 	tasks ten than that the there times to tool total type until usd use value way what when with without
 `

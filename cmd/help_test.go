@@ -158,7 +158,7 @@ func shellWords(line string) ([]string, error) {
 // TestCompletion asks for the values of a flag as a shell does.
 func TestCompletion(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
-		{"version --format ", "text\nmarkdown\nhtml\ncsv\njson\njsonl\n:4\n"},
+		{"version --format ", "text\nmarkdown\nhtml\nlatex\ncsv\njson\njsonl\n:4\n"},
 		{"help ver", "version\n:4\n"},
 	} {
 		var out strings.Builder
