@@ -56,10 +56,7 @@ func (l *Logins) write() error {
 	if err != nil {
 		return err
 	}
-	if err := sealed.Replace(l.file, data); err != nil {
-		return err
-	}
-	return os.Chmod(l.file, 0o600)
+	return sealed.Replace(l.file, data) // of mode 0600
 }
 
 // header returns the header of requests to a server, "" without a login. A token that has

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/rules"
@@ -49,18 +50,14 @@ func (s *subject) observes(p *rules.ArgPattern) (ok bool) {
 			ok = p.Pattern.MatchString(text)
 			return !ok
 		}
-		for _, found := range p.Pattern.FindAllStringSubmatch(text, mostSeen) {
-			same := true
+		ok = slices.ContainsFunc(p.Pattern.FindAllStringSubmatch(text, mostSeen), func(found []string) bool {
 			for i, name := range names {
-				if name != "" {
-					value, given := s.args.Lookup(name)
-					same = same && given && TextOf(value) == found[i]
+				if value, given := s.args.Lookup(name); name != "" && (!given || TextOf(value) != found[i]) {
+					return false
 				}
 			}
-			if ok = same; ok {
-				break
-			}
-		}
+			return true
+		})
 		return !ok
 	})
 	return ok

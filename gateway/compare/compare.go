@@ -190,7 +190,6 @@ type Result struct {
 	Treated, Control Arm
 	Joined           int  // sessions
 	Foreign          int  // trajectories that no relay recorded
-	Cut              int  // recordings that could not be written to their end
 	Different        bool // some figure does, at 5 % for all of them
 	Figures          []Compared
 	Tools            []Tool
@@ -242,7 +241,7 @@ func (c *Comparison) together() float64 {
 // Result compares. The order in which sessions were added does not matter.
 func (c *Comparison) Result() *Result {
 	slices.SortStableFunc(c.sessions, func(a, b *session) int { return cmp.Or(a.start.Compare(b.start), cmp.Compare(a.id, b.id)) })
-	r := &Result{Joined: c.joins, Foreign: c.none, Cut: c.cut, Treated: Arm{Arm: trace.ArmTreated}, Control: Arm{Arm: trace.ArmControl}}
+	r := &Result{Joined: c.joins, Foreign: c.none, Treated: Arm{Arm: trace.ArmTreated}, Control: Arm{Arm: trace.ArmControl}}
 	level := c.together()
 	if len(c.units) == 1 {
 		r.Unit = slices.Collect(maps.Keys(c.units))[0]

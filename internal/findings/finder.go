@@ -368,7 +368,7 @@ func (f *Finder) Findings() []Finding {
 		}
 	}
 	order := func(a, b hitKey, x, y worth) int {
-		return cmp.Or(cmp.Compare(bit(a.code == Recommended), bit(b.code == Recommended)), y.compare(x), cmp.Compare(slices.Index(Codes, a.code), slices.Index(Codes, b.code)), strings.Compare(nameOf(a.tool), nameOf(b.tool)))
+		return cmp.Or(cmp.Compare(comesLast[a.code], comesLast[b.code]), y.compare(x), cmp.Compare(slices.Index(Codes, a.code), slices.Index(Codes, b.code)), strings.Compare(nameOf(a.tool), nameOf(b.tool)))
 	}
 	slices.SortFunc(keys, func(a, b hitKey) int { return order(a, b, rank(a, totals[a]), rank(b, totals[b])) })
 	net := map[hitKey]*charge{}

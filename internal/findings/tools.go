@@ -13,6 +13,9 @@ import (
 // no finding, and charged with what no finding would do without.
 const Recommended Code = "recommended"
 
+// comesLast are codes that others come before, whatever they are worth.
+var comesLast = map[Code]int{Recommended: 1}
+
 // Without says that a recommendation would do without turns of the trajectory.
 func (s *Seen) Without(turns []int) {
 	if len(turns) > 0 {
@@ -106,11 +109,4 @@ func (f *Finder) toolsOf(keys []hitKey) map[hitKey][]ToolCharge {
 		out[key] = slices.SortedFunc(maps.Values(sum), func(a, b ToolCharge) int { return strings.Compare(a.Tool, b.Tool) })
 	}
 	return out
-}
-
-func bit(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
 }

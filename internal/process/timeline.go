@@ -64,24 +64,24 @@ type Notable struct{ Dearest, Failed, Median int }
 // Timelines returns the sample in order of ids, and which are worth a look.
 func (s *Sample) Timelines() ([]Timeline, Notable) {
 	all := slices.Clone(s.kept)
+	place := func(k *kept) int {
+		if k == nil {
+			return -1
+		}
+		return slices.IndexFunc(all, func(o kept) bool { return o.hash == k.hash && o.ref == k.ref })
+	}
 	for _, k := range []*kept{s.dearest, s.failed} {
-		if k != nil && !slices.ContainsFunc(all, func(o kept) bool { return o.hash == k.hash && o.ref == k.ref }) {
+		if k != nil && place(k) < 0 {
 			all = append(all, *k)
 		}
 	}
 	slices.SortFunc(all, func(x, y kept) int {
 		return cmp.Or(cmp.Compare(x.timeline.ID, y.timeline.ID), x.ref.Compare(y.ref))
 	})
-	out, at := make([]Timeline, 0, len(all)), Notable{-1, -1, -1}
+	out, at := make([]Timeline, 0, len(all)), Notable{place(s.dearest), place(s.failed), -1}
 	byCost := make([]int, len(all))
 	for i := range all {
 		out, byCost[i] = append(out, all[i].timeline), i
-		if s.dearest != nil && all[i].hash == s.dearest.hash && all[i].ref == s.dearest.ref {
-			at.Dearest = i
-		}
-		if s.failed != nil && all[i].hash == s.failed.hash && all[i].ref == s.failed.ref {
-			at.Failed = i
-		}
 	}
 	slices.SortStableFunc(byCost, func(i, k int) int { return slices.Compare(all[i].costs[:], all[k].costs[:]) })
 	if len(byCost) > 0 {

@@ -19,7 +19,8 @@ type Public struct {
 	read  func() // once, before words are looked at
 }
 
-// NewPublic returns the words of texts, which are read when the first word is asked for.
+// NewPublic returns the words of texts, which are read, to the end, when the first word is
+// asked for.
 func NewPublic(texts iter.Seq[string]) *Public {
 	p := &Public{words: map[string]bool{}}
 	p.read = sync.OnceFunc(func() { texts(func(text string) bool { p.text(text); return true }) })

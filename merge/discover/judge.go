@@ -49,14 +49,13 @@ func (d *Discoverer) proposals(round *Round, answer string) []*rules.Rule {
 	}
 	const file = "answer"
 	set, err := rules.Parse(file, []byte(source(answer)))
-	if problems, is := err.(diag.List); is {
-		for i, e := range problems {
-			if i == maxProposals {
-				refuse("", "and %d more mistakes", len(problems)-i)
-				break
-			}
-			refuse("", "line %d: %s", e.Pos.Line, e.Msg)
+	problems, _ := err.(diag.List)
+	for i, e := range problems {
+		if i == maxProposals {
+			refuse("", "and %d more mistakes", len(problems)-i)
+			break
 		}
+		refuse("", "line %d: %s", e.Pos.Line, e.Msg)
 	}
 	if set == nil {
 		return nil
@@ -119,12 +118,13 @@ func (d *Discoverer) try(round *Round, answer string) {
 	proposed := d.possible(round, d.proposals(round, answer))
 	reasons := map[*rules.Rule]string{}
 	kept, now := d.consistent(slices.Clone(proposed), reasons)
+	without := map[*rules.Rule]Figures{} // what is kept but for the rule; the last pass has it of each
 	for again := true; again; {
 		again = false
 		for _, r := range slices.Backward(slices.Clone(kept)) {
 			less := slices.DeleteFunc(slices.Clone(kept), func(other *rules.Rule) bool { return other == r })
-			without := d.measure(d.with(less), false)
-			if reasons[r] = worthless(r, now, without); reasons[r] != "" {
+			without[r] = d.measure(d.with(less), false)
+			if reasons[r] = worthless(r, now, without[r]); reasons[r] != "" {
 				kept, now, again = less, d.measure(d.with(less), true), true
 			}
 		}
@@ -139,13 +139,16 @@ func (d *Discoverer) try(round *Round, answer string) {
 			reasons[r] = contradiction(rule, r, with)
 		} else if reasons[r] = worthless(r, with, now); reasons[r] == "" {
 			kept, now = more, with
+			clear(without)
 		}
 	}
 	for i, r := range kept {
-		without := d.measure(d.with(slices.Delete(slices.Clone(kept), i, i+1)), false)
+		if _, measured := without[r]; !measured {
+			without[r] = d.measure(d.with(slices.Delete(slices.Clone(kept), i, i+1)), false)
+		}
 		seen := now.tried[r]
 		round.Accepted = append(round.Accepted, Accepted{
-			Rule: r, ID: r.ID, Line: r.Line(), Before: without, After: now,
+			Rule: r, ID: r.ID, Line: r.Line(), Before: without[r], After: now,
 			Checks: seen.checks, Contradictions: int(math.Round(seen.share * float64(seen.checks))),
 		})
 	}

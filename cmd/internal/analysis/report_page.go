@@ -154,11 +154,10 @@ func (m measure) words(e stat.Estimate) []string {
 	return out
 }
 
-// estimated is an estimate as charts have it, with its words.
-func (m measure) estimated(name string, e stat.Estimate) report.Bar {
-	v, _ := e.Value()
-	out, words := report.Bar{Name: name, Is: &report.Estimated{Value: v, Lo: math.NaN(), Hi: math.NaN()}}, m.words(e)
-	if out.Text = words[0]; e.Interval.Known() {
+// estimated is an estimate as charts have it; words are its value and the ends of its interval.
+func estimated(name string, e stat.Estimate, words []string) report.Bar {
+	out := report.Bar{Name: name, Is: &report.Estimated{Value: e.Float(), Lo: math.NaN(), Hi: math.NaN()}, Text: words[0]}
+	if e.Interval.Known() {
 		out.Is.Lo, out.Is.Hi = e.Interval.Lo, e.Interval.Hi
 		out.Text += " [" + words[1] + ", " + words[2] + "]"
 	}
@@ -401,7 +400,7 @@ func (r *pageInput) waysChart() report.Block {
 	chart := report.Bars{Title: capital(m.unit) + " saved, with 95 % intervals"}
 	for i := range rows {
 		if e := m.of(&rows[i]); e.Known() {
-			chart.Rows = append(chart.Rows, m.estimated(strings.ReplaceAll(rows[i].Way, "-", " "), e))
+			chart.Rows = append(chart.Rows, estimated(strings.ReplaceAll(rows[i].Way, "-", " "), e, m.words(e)))
 		}
 	}
 	return chart.Scaled()
@@ -482,14 +481,14 @@ func (r *pageInput) habits() []report.Block {
 		if !ok || !known {
 			continue
 		}
-		bar := measure{}.estimated("with the last "+cli.CountOf(k, "call"), stat.Estimate{Figure: h.Bits, Interval: h.Interval})
-		if bar.Text = fmt.Sprintf("%.2f", v); h.Interval.Known() {
-			bar.Text += fmt.Sprintf(" [%.2f, %.2f]", h.Interval.Lo, h.Interval.Hi)
-		}
+		name, words := "with the last "+cli.CountOf(k, "call"), []string{}
 		if k == 0 {
-			bar.Name = "without earlier calls"
+			name = "without earlier calls"
 		}
-		chart.Rows = append(chart.Rows, bar)
+		for _, x := range []float64{v, h.Interval.Lo, h.Interval.Hi} {
+			words = append(words, fmt.Sprintf("%.2f", x))
+		}
+		chart.Rows = append(chart.Rows, estimated(name, stat.Estimate{Figure: h.Bits, Interval: h.Interval}, words))
 	}
 	chart = chart.Scaled()
 	if len(chart.Rows) > 0 {

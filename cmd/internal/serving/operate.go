@@ -18,6 +18,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/gateway"
+	"github.com/awo-dev/awo/gateway/compiled"
 )
 
 // The files that are read next to that of the servers, if they are there.
@@ -162,26 +163,37 @@ func watch(ctx context.Context, j *cli.Job, g *gateway.Gateway, o options, hangu
 	}
 }
 
+// setup is what the files say that a gateway runs with.
+type setup struct {
+	servers []gateway.Server
+	policy  *gateway.Policy
+	layer   *compiled.Layer // nil is none
+}
+
+// readSetup reads all of it.
+func (o *options) readSetup(j *cli.Job, m *gateway.Metrics) (s setup, err error) {
+	if s.servers, err = o.readServers(); err != nil {
+		return s, err
+	}
+	if s.policy, err = o.readPolicy(); err != nil {
+		return s, err
+	}
+	s.layer, err = o.layer(j, s.servers, m)
+	return s, err
+}
+
 // reload reads everything before it replaces anything.
 func reload(j *cli.Job, g *gateway.Gateway, o options) error {
-	servers, err := o.readServers()
+	s, err := o.readSetup(j, g.Metrics())
 	if err != nil {
 		return err
 	}
-	policy, err := o.readPolicy()
-	if err != nil {
-		return err
+	var layer gateway.Layer
+	if s.layer != nil { // an interface that holds nil is not nil
+		layer = s.layer
 	}
-	layer, err := o.layer(j, servers, g.Metrics())
-	if err != nil {
-		return err
-	}
-	if layer == nil { // an interface that holds nil is not nil
-		g.Reload(servers, nil)
-	} else {
-		g.Reload(servers, layer)
-	}
-	g.SetPolicy(policy)
+	g.Reload(s.servers, layer)
+	g.SetPolicy(s.policy)
 	return nil
 }
 

@@ -160,19 +160,12 @@ func run(a *cli.App, j *cli.Job, o options, f *pflag.FlagSet) error {
 	if o.Import != "" {
 		return importServers(j, o)
 	}
-	servers, err := o.readServers()
+	metrics := gateway.NewMetrics()
+	read, err := o.readSetup(j, metrics)
 	if err != nil {
 		return err
 	}
-	policy, err := o.readPolicy()
-	if err != nil {
-		return err
-	}
-	so := gateway.Options{ConnectWait: o.ConnectWait, Version: cli.CurrentBuild().Version, Prefixes: gateway.Prefixes(o.Prefix), MaxMessage: int(o.MaxMessage), Processes: o.Processes, Policy: policy, Metrics: gateway.NewMetrics(), Log: j.Log, ServerLog: a.Stderr}
-	layer, err := o.layer(j, servers, so.Metrics)
-	if err != nil {
-		return err
-	}
+	so := gateway.Options{ConnectWait: o.ConnectWait, Version: cli.CurrentBuild().Version, Prefixes: gateway.Prefixes(o.Prefix), MaxMessage: int(o.MaxMessage), Processes: o.Processes, Policy: read.policy, Metrics: metrics, Log: j.Log, ServerLog: a.Stderr}
 	if cache, err := os.UserCacheDir(); err == nil { // without one nothing is kept
 		so.Cache = filepath.Join(cache, "awo", "servers")
 	}
@@ -183,17 +176,17 @@ func run(a *cli.App, j *cli.Job, o options, f *pflag.FlagSet) error {
 		return err
 	}
 	if o.Login != "" {
-		return login(j, o, servers, so.Logins)
+		return login(j, o, read.servers, so.Logins)
 	}
 	if o.Approve {
-		return approve(j, gateway.New(servers, so), so.Pins)
+		return approve(j, gateway.New(read.servers, so), so.Pins)
 	}
 	if o.Check {
 		so.Cache = "" // what is there now is asked
-		return check(j, gateway.New(servers, so), layer)
+		return check(j, gateway.New(read.servers, so), read.layer)
 	}
-	if layer != nil {
-		so.Layer = layer
+	if read.layer != nil {
+		so.Layer = read.layer
 		so.Experiment = gateway.Experiment{Share: o.Control, Unit: gateway.Unit(o.Unit), Seed: o.Seed}
 	}
 	if id := os.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
@@ -211,7 +204,7 @@ func run(a *cli.App, j *cli.Job, o options, f *pflag.FlagSet) error {
 	ctx, stop := signal.NotifyContext(j.Context, syscall.SIGTERM)
 	defer stop()
 	j.Context = ctx
-	g := gateway.New(servers, so)
+	g := gateway.New(read.servers, so)
 	end, err := operate(j, g, o)
 	if err != nil {
 		return err
