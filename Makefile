@@ -30,7 +30,7 @@ UPDATED = $(sort $(dir $(shell find . -name '*_test.go' -exec grep -lE 'internal
 SYSTEMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
 .NOTPARALLEL:
-.PHONY: beam-check release-check serve-check prefetch-check serve-goals build manual image demo check test same size figures loop experiment faults coverage planted hostile page bench bench-compare backtest worth replay fuzz properties update
+.PHONY: beam-check release-check serve-check soak oauth-check prefetch-check serve-goals build manual image demo check test same size figures loop experiment faults coverage planted hostile page bench bench-compare backtest worth replay fuzz properties update
 .PHONY: check-format check-modules check-vet check-systems check-static check-tests check-race
 
 ## build: the program, as bin/awo
@@ -61,7 +61,7 @@ NODE_PACKAGES = node@22 @modelcontextprotocol/server-everything@2026.8.31 @model
 	conformance-next@npm:@modelcontextprotocol/conformance@0.2.0-alpha.12 \
 	@modelcontextprotocol/inspector@2.12.0 mcporter@0.9.0 @apify/mcpc@0.2.6
 
-## serve-check: `awo serve` with servers and clients of others around it, and the protocol's own tests
+## serve-check: `awo serve` with servers and clients of others around it, the protocol's own tests, and a minute of soak
 serve-check:
 	@if ! command -v npm >/dev/null; then echo "serve-check: there is no npm"; exit 1; fi; \
 	mkdir -p bin/node && cd bin/node && { [ -f package.json ] || echo '{"private": true}' >package.json; } && \
@@ -69,6 +69,16 @@ serve-check:
 	{ node_modules/node/bin/node --version >/dev/null 2>&1 || (cd node_modules/node && node installArchSpecificPackage.js) || true; } && \
 	case "$$(node_modules/node/bin/node --version 2>/dev/null)" in v22.*) ;; *) echo "serve-check: Node 22 could not be had from npm"; exit 1;; esac && \
 	cd ../.. && AWO_NODE_MODULES="$$PWD/bin/node/node_modules" $(GO) test -count=1 -v -run 'TestNodeServers|TestClients|TestConformance|TestLoop' ./gateway
+	@$(MAKE) soak SOAK=60s
+
+## soak: 100 calls a second through gateways while servers, clients and gateways are killed, for SOAK: one right answer each, and no growing memory; result in bin/soak.json
+SOAK ?= 10m
+soak: build
+	$(GO) run ./testdata/soak -awo bin/awo -for $(SOAK) -o bin/soak.json
+
+## oauth-check: logins at an authorization server that others have made, in a module of its own
+oauth-check:
+	cd gateway/testdata/oauth && $(GO) mod tidy -diff && $(GO) vet . && $(GO) test -count=1 .
 
 ## release-check: the npm package of a release, made for this system, served and installed on localhost; it wants npm
 release-check:

@@ -143,3 +143,36 @@ func TestEmitterTable(t *testing.T) {
 	table = append(table, entry{emit.ManifestName, "what the artefacts were made from"})
 	checkTable(t, table, "docs/artefacts.md", "a section want/<name> of extract_artefacts.txtar", func(name string) bool { return hasSection(all["extract_artefacts"], "want/"+name) })
 }
+
+// TestFaultsAreTested holds the table of faults in docs/serve.md to naming tests that exist.
+func TestFaultsAreTested(t *testing.T) {
+	tests := map[string]bool{}
+	for path, text := range projectFiles(t) {
+		if strings.HasSuffix(path, "_test.go") {
+			for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(t `).FindAllStringSubmatch(string(text), -1) {
+				tests[m[1]] = true
+			}
+		}
+	}
+	text, err := os.ReadFile("docs/serve.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| fault | what happens | test |\n|---|---|---|\n")
+	rows, _, _ := strings.Cut(table, "\n\n")
+	if strings.Count(rows, "\n") < 10 {
+		t.Fatalf("the table is %q", rows)
+	}
+	for row := range strings.Lines(rows) {
+		cells := strings.Split(row, " | ")
+		named := regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(cells[len(cells)-1], -1)
+		if len(cells) != 3 || named == nil {
+			t.Errorf("no test in %s", row)
+		}
+		for _, m := range named {
+			if !tests[m[1]] {
+				t.Errorf("there is no test %s", m[1])
+			}
+		}
+	}
+}

@@ -16,10 +16,9 @@ import (
 
 // offer is what is offered as tools: to the agent, and to the layer.
 type offer struct {
-	of      int64 // session.lists when it was made
-	listed  []json.RawMessage
-	tools   map[string]*Tool  // by the name that they are shown by
-	refused map[string]string // why others are not offered
+	of     int64 // session.lists when it was made
+	listed []json.RawMessage
+	tools  map[string]*Tool // by the name that they are shown by, also those that are refused
 }
 
 // offer returns what is offered now.
@@ -32,13 +31,13 @@ func (s *session) offer() *offer {
 	}
 	definitions, places := s.list("tools/list")
 	o := &offer{of: now, listed: definitions, tools: map[string]*Tool{}}
-	all, refused := s.permitted(toolsOf(definitions, places))
-	o.refused = refused
+	all := toolsOf(definitions, places)
+	offered := s.permitted(all)
 	for _, t := range all {
 		o.tools[t.Shown] = t
 	}
-	if len(refused) > 0 {
-		o.listed = slices.DeleteFunc(definitions, func(d json.RawMessage) bool { return refused[text(member(d, "name"))] != "" })
+	if len(offered) < len(all) {
+		o.listed = slices.DeleteFunc(definitions, func(d json.RawMessage) bool { return o.tools[text(member(d, "name"))].Refused != "" })
 	}
 	if s.layer != nil {
 		complete := true
@@ -47,7 +46,7 @@ func (s *session) offer() *offer {
 			complete = complete && u.reason == ""
 			u.mu.Unlock()
 		}
-		o.listed = s.layer.Offer(all, complete)
+		o.listed = s.layer.Offer(offered, complete)
 	}
 	s.offered = o
 	return o
@@ -72,8 +71,10 @@ func toolsOf(definitions []json.RawMessage, places map[string]place) []*Tool {
 // callTool deals with a call of a tool.
 func (s *session) callTool(m *jsonrpc.Request) {
 	c := &ToolCall{ID: m.ID, Name: text(member(m.Params, "name")), Params: m.Params}
-	o := s.offer()
-	c.Tool = o.tools[c.Name]
+	o, refused := s.offer(), ""
+	if c.Tool = o.tools[c.Name]; c.Tool != nil && c.Tool.Refused != "" {
+		c.Tool, refused = nil, c.Tool.Refused
+	}
 	var h Handling
 	if s.layer != nil {
 		h = s.layer.Handle(c)
@@ -92,8 +93,8 @@ func (s *session) callTool(m *jsonrpc.Request) {
 	case h.Answer != nil:
 		s.concerns(m.ID, "awo", c.Name)
 		s.answer(m, h)
-	case t == nil && o.refused[c.Name] != "":
-		s.reply(m.ID, failedResult("The call was not made: "+o.refused[c.Name]+"."))
+	case t == nil && refused != "":
+		s.reply(m.ID, failedResult("The call was not made: "+refused+"."))
 	case t == nil:
 		s.refuse(m.ID, jsonrpc.CodeInvalidParams, "unknown tool "+strconv.Quote(c.Name)+s.missing())
 	default:
@@ -105,7 +106,7 @@ func (s *session) callTool(m *jsonrpc.Request) {
 			s.pass(t.up, m, params, h)
 		} else if s.takeOff(m, flight{up: t.up}) {
 			s.after(m, func(ctx context.Context) json.RawMessage {
-				if err := s.allowed(ctx, m.ID, t, member(params, "arguments")); err != nil {
+				if err := (&Host{s}).Allowed(ctx, m.ID, "The model", t, member(params, "arguments")); err != nil {
 					if h.Ended != nil {
 						h.Ended(true)
 					}
@@ -197,24 +198,18 @@ func (s *session) missing() (out string) {
 	return out
 }
 
-// allowed asks the agent's user whether a call may be made; nil is a yes.
-func (s *session) allowed(ctx context.Context, request jsonrpc.ID, t *Tool, arguments json.RawMessage) error {
-	if host := (&Host{s}); !host.Can("elicitation") {
-		return errors.New("the policy wants the user to be asked, and the client cannot ask (elicitation)")
+// Allowed asks the agent's user with elicitation whether a tool may be called for a request;
+// who says what wants to call it. Anything but acceptance is an error. The question shows
+// the arguments without what looks like a credential.
+func (h *Host) Allowed(ctx context.Context, request jsonrpc.ID, who string, t *Tool, arguments json.RawMessage) error {
+	if !h.Can("elicitation") {
+		return errors.New("the user is to be asked, and the client cannot ask (elicitation)")
 	}
-	return AskFor(ctx, func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-		return s.ask(ctx, request, method, params)
-	}, "The model", t, arguments)
-}
-
-// AskFor asks with elicitation whether who wants may call a tool. Anything but acceptance
-// is an error. The question shows the arguments without what looks like a credential.
-func AskFor(ctx context.Context, ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error), who string, t *Tool, arguments json.RawMessage) error {
 	if v, err := trace.ParseValue(arguments); err == nil {
 		arguments = masked("", v).AppendCanonical(nil)
 	}
 	params := append([]byte(`{"message":`), quoted(fmt.Sprintf("%s wants to call %s with %s", who, t.Shown, arguments))...)
-	answer, err := ask(ctx, "elicitation/create", append(params, `,"requestedSchema":{"type":"object","properties":{}}}`...))
+	answer, err := h.s.ask(ctx, request, "elicitation/create", append(params, `,"requestedSchema":{"type":"object","properties":{}}}`...))
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("nobody answered in time")

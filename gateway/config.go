@@ -36,8 +36,7 @@ type Server struct {
 	URL     string // an address that speaks streamable HTTP
 	Headers []Header
 
-	// Secrets are the values of variables in its environment and headers, which recordings
-	// never show.
+	// Secrets are the values of variables in its configuration, which recordings never show.
 	Secrets []string
 
 	Timeout time.Duration // of calls that the gateway makes itself; 0 is the gateway's
@@ -165,6 +164,7 @@ func (p *serverParser) servers(root *yamlsrc.Node) (out []Server) {
 }
 
 func (p *serverParser) server(name string, n *yamlsrc.Node) (Server, bool) {
+	p.secrets = nil
 	s := Server{Name: name, Pos: n.Pos, Command: p.text(n, "command"), Dir: p.text(n, "cwd"), URL: p.text(n, "url")}
 	kind := p.text(n, "type")
 	switch command, address := n.Lookup("command"), n.Lookup("url"); {
@@ -183,7 +183,6 @@ func (p *serverParser) server(name string, n *yamlsrc.Node) (Server, bool) {
 		}
 	}
 	p.each(n, "args", yamlsrc.Sequence, func(e *yamlsrc.Entry) { s.Args = append(s.Args, p.expand(e.Value)) })
-	p.secrets = nil
 	p.each(n, "env", yamlsrc.Mapping, func(e *yamlsrc.Entry) { s.Env = append(s.Env, e.Key.Text+"="+p.expand(e.Value)) })
 	p.each(n, "headers", yamlsrc.Mapping, func(e *yamlsrc.Entry) {
 		s.Headers = append(s.Headers, Header{e.Key.Text, p.expand(e.Value)})
@@ -194,10 +193,7 @@ func (p *serverParser) server(name string, n *yamlsrc.Node) (Server, bool) {
 	}
 	for _, e := range n.Entries {
 		if !slices.Contains(members, e.Key.Text) && !slices.Contains(membersOfClients, e.Key.Text) {
-			problem := p.report(e.Key.Pos, CodeMember, "a server has no such member")
-			if near := diag.Nearest(e.Key.Text, members); near != "" {
-				problem.Note(diag.Pos{}, "did you mean %q?", near)
-			}
+			p.unknown(e.Key, CodeMember, "a server has no such member", members)
 		}
 	}
 	return s, true
@@ -245,11 +241,16 @@ func (p *serverParser) own(n *yamlsrc.Node, s *Server) {
 				s.Aliases = append(s.Aliases, Alias{a.Key.Text, p.expand(a.Value)})
 			})
 		default:
-			problem := p.report(e.Key.Pos, CodeShape, "\"awo\" has no such member")
-			if near := diag.Nearest(e.Key.Text, []string{"aliases", "inherit", "prefix", "reads", "sessions", "timeout"}); near != "" {
-				problem.Note(diag.Pos{}, "did you mean %q?", near)
-			}
+			p.unknown(e.Key, CodeShape, "\"awo\" has no such member", []string{"aliases", "inherit", "prefix", "reads", "sessions", "timeout"})
 		}
+	}
+}
+
+// unknown reports a member that is none of those known.
+func (p *serverParser) unknown(key *yamlsrc.Node, code, text string, known []string) {
+	problem := p.report(key.Pos, code, "%s", text)
+	if near := diag.Nearest(key.Text, known); near != "" {
+		problem.Note(diag.Pos{}, "did you mean %q?", near)
 	}
 }
 
@@ -300,7 +301,7 @@ func (p *serverParser) expand(n *yamlsrc.Node) string {
 		switch {
 		case ok && (value != "" || name[2] == ""):
 			out.WriteString(value)
-			if len(value) >= minSecret {
+			if len(value) >= minSecret && !slices.Contains(ordinary, name[1]) {
 				p.secrets = append(p.secrets, value)
 			}
 		case name[2] != "":
@@ -313,14 +314,16 @@ func (p *serverParser) expand(n *yamlsrc.Node) string {
 	return out.String()
 }
 
+// ordinary are variables that are no secrets, and that every process needs.
+var ordinary = []string{"PATH", "HOME", "USER", "LANG", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "SYSTEMDRIVE", "COMSPEC", "PATHEXT", "USERPROFILE", "APPDATA", "LOCALAPPDATA"}
+
 // environment returns what a server's process gets of an environment: all but what is
 // meant for awo, or next to nothing if the server is to be bare.
 func (s *Server) environment(inherited []string) []string {
-	needed := []string{"PATH", "HOME", "USER", "LANG", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "SYSTEMDRIVE", "COMSPEC", "PATHEXT", "USERPROFILE", "APPDATA", "LOCALAPPDATA"}
 	var out []string
 	for _, v := range inherited {
 		name, _, _ := strings.Cut(v, "=")
-		if upper := strings.ToUpper(name); strings.HasPrefix(upper, "AWO_") || s.Bare && !slices.Contains(needed, upper) {
+		if upper := strings.ToUpper(name); strings.HasPrefix(upper, "AWO_") || s.Bare && !slices.Contains(ordinary, upper) {
 			continue
 		}
 		out = append(out, v)

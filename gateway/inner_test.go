@@ -46,15 +46,19 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// TestRedactWords: nothing that a user or a server wrote stays, and all that a recording is
-// read by.
 // TestRedactKnown: values that the configuration says are secrets never stand in a
 // recording, whatever they look like.
 func TestRedactKnown(t *testing.T) {
 	r := newRedactor(&Recording{redact: RedactSecrets, key: []byte("0123456789abcdef")}, []Server{{Secrets: []string{"correct horse"}}})
-	got := string(r.message([]byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"it is correct horse, or {\"a\":[\"correct horse\"]}"}],"structuredContent":{"note":"correct horse"}}}`)))
-	if strings.Contains(got, "horse") || strings.Count(got, "redacted-") != 3 {
-		t.Errorf("got %s", got)
+	for message, times := range map[string]int{
+		`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"it is correct horse, or {\"a\":[\"correct horse\"]}"}],"structuredContent":{"note":"correct horse"}}}`: 3,
+		`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","description":"with correct horse","_meta":{"pin":1234}}],"nextCursor":"correct horse"}}`:                           2,
+		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"x://correct horse","_meta":{"k":["correct horse"]}}}`:                                                   2,
+	} {
+		got := string(r.message([]byte(message)))
+		if strings.Contains(got, "horse") || strings.Count(got, "redacted-") != times || strings.Contains(message, "1234") != strings.Contains(got, "1234") {
+			t.Errorf("got %s", got)
+		}
 	}
 }
 
@@ -71,6 +75,8 @@ func TestEmptyKey(t *testing.T) {
 	}
 }
 
+// TestRedactWords: nothing that a user or a server wrote stays, and all that a recording is
+// read by.
 func TestRedactWords(t *testing.T) {
 	r := testRedactor(RedactWords)
 	definitions := `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"find","description":"Find people.","inputSchema":{"type":"object","properties":{"Kind2":{"enum":["public"]}}}}]}}`

@@ -50,6 +50,7 @@ type Tool struct {
 	Definition json.RawMessage // as it is shown
 	ReadsOnly  bool            // the configuration says so
 	Ask        bool            // the user is asked before each call
+	Refused    string          // why the policy does not offer it; "" if it does
 
 	up *upstream
 }
@@ -135,7 +136,7 @@ func (h *Host) Disabled(name string) bool { return slices.Contains(h.s.g.Policy(
 // Changed says that what Offer returned is out of date. The agent is told.
 func (h *Host) Changed() {
 	h.s.lists.Add(1)
-	h.s.arrived()
+	h.s.changed(&toolsChanged)
 }
 
 // Shared reports whether several clients may be behind the session.
@@ -195,11 +196,6 @@ func (h *Host) Call(ctx context.Context, w Within, t *Tool, arguments json.RawMe
 		u.cancel(id, nil)
 		return nil, ctx.Err()
 	}
-}
-
-// Ask asks the agent something that belongs to a request of its own.
-func (h *Host) Ask(ctx context.Context, request jsonrpc.ID, method string, params json.RawMessage) (json.RawMessage, error) {
-	return h.s.ask(ctx, request, method, params)
 }
 
 // Tell sends a notification that belongs to a request of the agent's.

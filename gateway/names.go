@@ -28,17 +28,17 @@ func numberID(n int64) jsonrpc.ID {
 
 func quotedNumber(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
 
-// merged returns the definitions of all servers in their order, and where their names
-// lead. Names follow from the configuration alone, never from which servers are up: else
+// merged returns the definitions of all servers in their order, and where what key says of
+// them leads: a name, or the address of a resource, which has no prefix. Names follow from the configuration alone, never from which servers are up: else
 // what a client allows would change with it. Of a name that two servers have all the same,
-// because the configuration wants no prefixes, the first server has it.
-func merged(ups []*upstream, lists [][]json.RawMessage) (out []json.RawMessage, places map[string]place) {
+// because the configuration wants no prefixes, the first server has it; so it is with addresses.
+func merged(ups []*upstream, lists [][]json.RawMessage, key string) (out []json.RawMessage, places map[string]place) {
 	places = map[string]place{}
 	for i, list := range lists {
 		for _, definition := range list {
-			name := text(member(definition, "name"))
+			name := text(member(definition, key))
 			shown := name
-			if prefix := ups[i].server.Prefix; prefix != "" {
+			if prefix := ups[i].server.Prefix; prefix != "" && key == "name" {
 				shown = prefixed(prefix, name)
 				definition = replaced(definition, "name", quoted(shown))
 			}
@@ -90,22 +90,6 @@ func shortened(name, of string) string {
 	sum := sha256.Sum256([]byte(of))
 	end := "_" + hex.EncodeToString(sum[:4])
 	return strings.ToValidUTF8(name[:min(len(name), maxName-len(end))], "") + end
-}
-
-// resources returns the resources of all servers; of one address the first server has it.
-func resources(ups []*upstream, lists [][]json.RawMessage, key string) (out []json.RawMessage, places map[string]place) {
-	places = map[string]place{}
-	for i, list := range lists {
-		for _, definition := range list {
-			uri := text(member(definition, key))
-			if p, taken := places[uri]; taken && p.up != ups[i] {
-				continue
-			}
-			places[uri] = place{ups[i], uri}
-			out = append(out, definition)
-		}
-	}
-	return out, places
 }
 
 // underTemplate reports whether an address can be one of a template's: it begins and

@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -141,7 +142,7 @@ func TestClients(t *testing.T) {
 	server := map[string]any{"command": s.Command, "args": s.Args}
 	servers := file("servers.json", map[string]any{"everything": server})
 	config := file("clients.json", map[string]any{"direct": server, "behind": map[string]any{"command": awo, "args": []string{"serve", "--servers", servers}}})
-	run := func(t *testing.T, program string, args ...string) string {
+	try := func(t *testing.T, program string, args ...string) (string, error) {
 		t.Helper()
 		c := exec.CommandContext(t.Context(), filepath.Join(modules, "node", "bin", "node"), append([]string{filepath.Join(modules, ".bin", program)}, args...)...)
 		c.Dir, c.WaitDelay = dir, 5*time.Second
@@ -150,9 +151,17 @@ func TestClients(t *testing.T) {
 		c.Stderr = &says
 		out, err := c.Output()
 		if err != nil {
-			t.Fatalf("%s %q: %v: %s%s", program, args, err, out, says.String())
+			err = fmt.Errorf("%s %q: %w: %s%s", program, args, err, out, says.String())
 		}
-		return string(out)
+		return string(out), err
+	}
+	run := func(t *testing.T, program string, args ...string) string {
+		t.Helper()
+		out, err := try(t, program, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
 	}
 	own := regexp.MustCompile(`(?m)^  "(name|durationMs|transport)": .*\n`) // what mcporter says of the entry, and of itself
 	for client, ask := range map[string]func(t *testing.T, name string) string{
@@ -166,7 +175,13 @@ func TestClients(t *testing.T) {
 		},
 		"mcpc": func(t *testing.T, name string) string {
 			at := "@" + name
-			run(t, "mcpc", "connect", config+":"+name, at)
+			_, err := try(t, "mcpc", "connect", config+":"+name, at)
+			for tries := 0; err != nil && tries < 4; tries++ { // it gives its own helper a few seconds to start
+				_, err = try(t, "mcpc", "connect", config+":"+name, at)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 			defer run(t, "mcpc", "close", at)
 			return run(t, "mcpc", "--json", at, "tools-list") + run(t, "mcpc", "--json", at, "prompts-list") + run(t, "mcpc", "--json", at, "tools-call", "get-sum", "a:=2", "b:=3")
 		},

@@ -46,6 +46,7 @@ type odd struct {
 	kind      string
 	out       io.Writer
 	mu        sync.Mutex
+	begun     bool // initialized was notified
 	cancelled []string
 	waiting   map[string]string // our question -> the call that waits for it
 	extra     int
@@ -86,6 +87,14 @@ func (o *odd) serve(in io.Reader) {
 func (o *odd) message(id json.RawMessage, method string, params, result json.RawMessage) {
 	if o.kind == "new" {
 		o.withoutSessions(id, method, params)
+		return
+	}
+	o.mu.Lock()
+	o.begun = o.begun || method == "notifications/initialized"
+	begun := o.begun
+	o.mu.Unlock()
+	if method == "tools/call" && !begun {
+		o.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32600,"message":"not initialized"}}`, id))
 		return
 	}
 	switch method {

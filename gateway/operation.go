@@ -214,8 +214,11 @@ func (nobody) Read(ctx context.Context) (jsonrpc.Message, error) {
 func (nobody) Send(jsonrpc.Message, jsonrpc.ID) error { return nil }
 func (nobody) Close() error                           { return nil }
 
+// Known returns the tools that servers had when they last ran, as far as that is kept.
+func (g *Gateway) Known() []*Tool { return toolsOf(g.newSession(nobody{}).list("tools/list")) }
+
 // Check connects to every server, reads its lists and ends it. It returns the servers and
-// the tools that there are. A server has Options.ConnectWait for that.
+// the tools that there are, also those that the policy refuses. A server has Options.ConnectWait for that.
 func (g *Gateway) Check(ctx context.Context) ([]State, []*Tool) {
 	s := g.newSession(nobody{})
 	s.setup = &setup{servers: s.setup.servers} // each server is asked itself
@@ -244,13 +247,14 @@ func (g *Gateway) Check(ctx context.Context) ([]State, []*Tool) {
 	}
 	arrived.Wait()
 	out := make([]State, len(s.ups))
-	definitions, places := s.list("tools/list")
+	tools := toolsOf(s.list("tools/list"))
+	s.permitted(tools)
 	for i, u := range s.ups {
 		out[i] = u.state()
 	}
 	end()
 	ended.Wait()
-	return out, toolsOf(definitions, places)
+	return out, tools
 }
 
 func (u *upstream) state() State {

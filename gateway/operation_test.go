@@ -163,6 +163,16 @@ func TestPins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	before, refused := pinned(t, file), map[string]string{}
+	_, checked := gateway.New([]gateway.Server{server(t, "odd", "odd"), server(t, "new", "odd")}, gateway.Options{Pins: pins, Policy: &gateway.Policy{Pins: "pinned", Deny: []string{"odd_f*"}}}).Check(t.Context())
+	for _, tool := range checked {
+		if tool.Refused != "" {
+			refused[tool.Shown] = tool.Refused
+		}
+	}
+	if len(refused) != 2 || refused["odd_fail"] != gateway.NotAllowed || !strings.Contains(refused["odd_empty"], "--approve") || pinned(t, file) != before {
+		t.Errorf("a check refuses %v, or pins", refused)
+	}
 	_, tools := gateway.New([]gateway.Server{server(t, "odd", "odd")}, gateway.Options{}).Check(t.Context())
 	if err := pins.Approve(tools); err != nil {
 		t.Fatal(err)
@@ -170,4 +180,14 @@ func TestPins(t *testing.T) {
 	if got, log := run("pinned", "empty", gateway.Options{}); got != `"result":{}` || log != "" {
 		t.Errorf("approved: %s %s", got, log)
 	}
+}
+
+// pinned returns a file of pins.
+func pinned(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }

@@ -94,7 +94,7 @@ func (g *Gateway) SetPolicy(p *Policy) {
 	defer g.mu.Unlock()
 	for s := range g.open {
 		s.lists.Add(1)
-		go s.arrived() // its agent may be slow to hear it
+		go s.changed(&toolsChanged) // its agent may be slow to hear it
 	}
 }
 
@@ -148,8 +148,8 @@ func (p *Pins) write() error {
 }
 
 // changed returns the tools whose definitions are not the pinned ones. Tools of a server
-// that has none are pinned.
-func (p *Pins) changed(tools []*Tool) (changed map[*Tool]bool, err error) {
+// that has none are pinned, and kept if keep says so.
+func (p *Pins) changed(tools []*Tool, keep bool) (changed map[*Tool]bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	changed, known := map[*Tool]bool{}, map[string]bool{}
@@ -159,9 +159,10 @@ func (p *Pins) changed(tools []*Tool) (changed map[*Tool]bool, err error) {
 	wrote := false
 	for _, t := range tools {
 		switch {
-		case !known[t.Server]:
+		case !known[t.Server] && keep:
 			p.pin(t)
 			wrote = true
+		case !known[t.Server]:
 		case p.Servers[t.Server][t.Name] != t.hash():
 			changed[t] = true
 		}
@@ -183,10 +184,12 @@ func (t *Tool) hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// permitted returns the tools that the policy lets through, and why others are not, by the
-// name that they are shown by.
-func (s *session) permitted(all []*Tool) (out []*Tool, refused map[string]string) {
-	p, refused := s.g.Policy(), map[string]string{}
+// NotAllowed is why a tool that a policy denies is refused; other reasons are about its pin.
+const NotAllowed = "the policy does not allow it"
+
+// permitted returns the tools that the policy lets through; of the others it notes why not.
+func (s *session) permitted(all []*Tool) (out []*Tool) {
+	p := s.g.Policy()
 	var changed map[*Tool]bool
 	if pins := s.g.options.Pins; pins != nil && p.Pins != PinsOpen {
 		var there []*Tool
@@ -198,7 +201,8 @@ func (s *session) permitted(all []*Tool) (out []*Tool, refused map[string]string
 			t.up.mu.Unlock()
 		}
 		var err error
-		if changed, err = pins.changed(there); err != nil {
+		_, checks := s.agent.(nobody)
+		if changed, err = pins.changed(there, !checks); err != nil {
 			s.g.log.Info("what servers say of their tools is not kept, so nobody can tell whether it changes", "reason", err)
 		}
 	}
@@ -211,13 +215,13 @@ func (s *session) permitted(all []*Tool) (out []*Tool, refused map[string]string
 		}
 		switch {
 		case changed[t] && p.Pins == PinsPinned:
-			refused[t.Shown] = "its definition is not the approved one (`awo serve --approve` approves it)"
+			t.Refused = "its definition is not the approved one (`awo serve --approve` approves it)"
 		case matches(p.Deny, t.Shown), p.Allow != nil && !matches(p.Allow, t.Shown):
-			refused[t.Shown] = "the policy does not allow it"
+			t.Refused = NotAllowed
 		default:
 			t.Ask = matches(p.Ask, t.Shown)
 			out = append(out, t)
 		}
 	}
-	return out, refused
+	return out
 }

@@ -20,6 +20,7 @@ type redactor struct {
 	mac   hash.Hash
 	words *redact.Redactor
 	known *strings.Replacer // of values that the configuration says are secrets; nil without any
+	only  bool              // these alone are replaced
 }
 
 func newRedactor(of *Recording, servers []Server) redactor {
@@ -150,13 +151,13 @@ func (r redactor) value(out []byte, c *jsonscan.Cursor, name string, depth int) 
 		return appendObject(out, c, func(out []byte, key string) []byte {
 			switch {
 			case key == "tools" && depth == 2:
-				raw := c.Raw()
-				r.define(raw)
-				return append(out, raw...)
+				at := *c
+				r.define(at.Raw())
+				return r.kept(out, c)
 			case r.words != nil && key == "_meta" && depth > 0:
 				return r.meta(out, c)
 			case r.stays(key, depth):
-				return append(out, c.Raw()...)
+				return r.kept(out, c)
 			case r.words != nil && key == "arguments" && depth == 2:
 				return r.free(out, c.Raw(), true)
 			case key == "arguments" && depth == 2, key == "structuredContent" && depth == 2:
@@ -180,13 +181,21 @@ func (r redactor) value(out []byte, c *jsonscan.Cursor, name string, depth int) 
 		return jsonscan.AppendQuoted(out, r.text(name, string(s)))
 	case jsonscan.Number:
 		raw := c.Raw()
-		if r.words == nil && secret.LooksLike(name, "") {
+		if r.words == nil && !r.only && secret.LooksLike(name, "") {
 			return append(out, r.number(raw)...)
 		}
 		return append(out, raw...)
 	default:
 		return append(out, c.Raw()...)
 	}
+}
+
+// kept appends the value that c stands on as it is, but for the secrets of the configuration.
+func (r redactor) kept(out []byte, c *jsonscan.Cursor) []byte {
+	if r.known == nil {
+		return append(out, c.Raw()...)
+	}
+	return redactor{known: r.known, only: true}.value(out, c, "", 0)
 }
 
 // meta appends a _meta in which words are redacted: what clients write there can be anything.
@@ -208,6 +217,9 @@ func (r redactor) text(name, s string) string {
 	}
 	if r.known != nil {
 		s = r.known.Replace(s)
+	}
+	if r.only {
+		return s
 	}
 	if r.words != nil {
 		return r.words.Value(trace.NewString(s)).Text

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,14 +29,7 @@ func (s *session) all(method string) [][]json.RawMessage {
 
 // list returns what a list of all servers is, and where its names lead.
 func (s *session) list(method string) ([]json.RawMessage, map[string]place) {
-	lists := s.all(method)
-	switch method {
-	case "resources/list":
-		return resources(s.ups, lists, "uri")
-	case "resources/templates/list":
-		return resources(s.ups, lists, "uriTemplate")
-	}
-	return merged(s.ups, lists)
+	return merged(s.ups, s.all(method), cmp.Or(map[string]string{"resources/list": "uri", "resources/templates/list": "uriTemplate"}[method], "name"))
 }
 
 // request deals with a request of the agent's once the session has begun.
@@ -175,26 +169,54 @@ func (s *session) pass(u *upstream, m *jsonrpc.Request, params json.RawMessage, 
 		return
 	}
 	u.mu.Lock()
-	away, full, ready := u.recalled || u.conn == nil, u.waiting >= maxWaiting || u.reason == errFull.Error(), u.ready
-	if away && !full {
-		u.waiting++
+	ready, away, full := u.ready, true, u.waiting >= maxWaiting || u.reason == errFull.Error()
+	select {
+	case <-ready:
+		away = false
+	default:
+		if !full {
+			u.waiting++
+		}
 	}
 	u.mu.Unlock()
-	if !away || full {
+	switch {
+	case !away:
 		s.passNow(u, m, params, h)
+		return
+	case full:
+		s.notMade(u, m, h)
 		return
 	}
 	// It is shown as it was before: the call waits until the server is there again.
 	s.after(m, func(ctx context.Context) json.RawMessage {
 		select {
 		case <-ready:
+			away = false
 		case <-ctx.Done():
 		}
 		u.mu.Lock()
 		u.waiting--
 		u.mu.Unlock()
 		return nil
-	}, func() { s.passNow(u, m, params, h) })
+	}, func() {
+		if away {
+			s.notMade(u, m, h)
+		} else {
+			s.passNow(u, m, params, h)
+		}
+	})
+}
+
+// notMade answers a request that the server is not there for.
+func (s *session) notMade(u *upstream, m *jsonrpc.Request, h Handling) {
+	if h.Ended != nil {
+		h.Ended(true)
+	}
+	s.land(m.ID)
+	u.mu.Lock()
+	reason := cmp.Or(u.reason, "it does not read what it is sent")
+	u.mu.Unlock()
+	s.unanswered(m, fmt.Sprintf("The call was not made: the server %s is not available (%s).", u.server.Name, reason))
 }
 
 // after makes a call that was noted once wait returns, unless that answers it or it was
@@ -263,15 +285,7 @@ func (s *session) passNow(u *upstream, m *jsonrpc.Request, params json.RawMessag
 		}
 	})
 	if !ok {
-		ended(true)
-		s.land(m.ID)
-		u.mu.Lock()
-		reason := u.reason
-		u.mu.Unlock()
-		if reason == "" {
-			reason = "it does not read what it is sent"
-		}
-		s.unanswered(m, fmt.Sprintf("The call was not made: the server %s is not available (%s).", u.server.Name, reason))
+		s.notMade(u, m, h)
 		return
 	}
 	s.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"sync"
@@ -125,6 +126,9 @@ func (r *remote) request(ctx context.Context, method string, body []byte, sessio
 // do sends a request and bounds the answer.
 func (r *remote) do(request *http.Request) (*http.Response, error) {
 	response, err := r.client.Do(request)
+	if failed, is := errors.AsType[*url.Error](err); is {
+		err = failed.Err // without the address, which may hold a key
+	}
 	if err != nil {
 		return nil, err
 	}

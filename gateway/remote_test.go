@@ -110,10 +110,10 @@ func TestSessionGone(t *testing.T) {
 func TestServerIsDown(t *testing.T) {
 	f := &forgetful{made: map[string]int{}}
 	s := httptest.NewServer(f)
-	c := servetest.Relay(t, gateway.Options{}, gateway.Server{Name: "far", URL: s.URL})
+	c := servetest.Relay(t, gateway.Options{}, gateway.Server{Name: "far", URL: s.URL + "?key=in-the-address"})
 	c.Begin()
 	s.Close()
-	if got := c.Request("tools/call", `{"name":"look"}`); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "server far") {
+	if got := c.Request("tools/call", `{"name":"look"}`); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "server far") || strings.Contains(got, "in-the-address") {
 		t.Errorf("got %s", got)
 	}
 }

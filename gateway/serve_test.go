@@ -114,9 +114,12 @@ func TestCancel(t *testing.T) {
 }
 
 func TestServerDies(t *testing.T) {
-	c := servetest.Relay(t, gateway.Options{}, server(t, "odd", "odd"))
+	s := server(t, "odd", "odd")
+	s.Env = append(s.Env, "ODD_DELAY=300ms")
+	c := servetest.Relay(t, gateway.Options{}, s)
 	c.Begin()
 	want(t, "in flight", c.Request("tools/call", `{"name":"die"}`), `"result":{"content":[{"type":"text","text":"The server odd ended before it answered. The outcome is unknown: the call may have been made."}],"isError":true}`)
+	time.Sleep(1100 * time.Millisecond) // its process runs again, and has not answered initialize
 	want(t, "a call waits for the restart", c.Request("tools/call", `{"name":"empty"}`), `"result":{}`)
 }
 
@@ -190,6 +193,25 @@ func TestLastKnown(t *testing.T) {
 	c.Begin()
 	want(t, "as it was", c.Request("tools/list", `{}`), before)
 	want(t, "the call waits", c.Request("tools/call", `{"name":"empty"}`), `"result":{}`)
+}
+
+// TestQueueIsBounded: of the calls that wait for a server one too many is refused at once.
+func TestQueueIsBounded(t *testing.T) {
+	o := gateway.Options{Cache: t.TempDir(), ConnectWait: 5 * time.Second}
+	late := server(t, "odd", "odd")
+	c := servetest.Relay(t, o, late)
+	c.Begin()
+	c.Request("tools/list", `{}`) // it is kept for the next session
+	late.Env = append(late.Env, "ODD_DELAY=1h")
+	o.ConnectWait = 20 * time.Millisecond
+	c = servetest.Relay(t, o, late)
+	c.Begin()
+	for i := range 64 {
+		c.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"empty"}}`, i))
+	}
+	if got := c.Request("tools/call", `{"name":"empty"}`); !strings.Contains(got, "was not made") || len(c.Heard) > 1 {
+		t.Errorf("got %s, and %q", got, c.Heard)
+	}
 }
 
 // TestSlowServer: initialize is not kept waiting by a server that is slow to start, and

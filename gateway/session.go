@@ -364,7 +364,7 @@ func (s *session) start(ctx context.Context, m *jsonrpc.Request) {
 			if ctx.Err() != nil {
 				return
 			}
-			s.arrived() // what came in the meantime is news
+			s.changed(&toolsChanged) // what came in the meantime is news
 		}
 		s.settle()
 	})
@@ -483,15 +483,8 @@ var changes = map[string]string{
 	"notifications/tools/list_changed": "tools/list", "notifications/prompts/list_changed": "prompts/list", "notifications/resources/list_changed": "resources/list",
 }
 
-// arrived tells the agent of lists that it may have asked for already.
-func (s *session) arrived() {
-	s.mu.Lock()
-	answered := s.answered
-	s.mu.Unlock()
-	if answered {
-		s.send(&jsonrpc.Request{Method: "notifications/tools/list_changed"}, jsonrpc.ID{})
-	}
-}
+// toolsChanged tells an agent that other tools are offered than it may know.
+var toolsChanged = jsonrpc.Request{Method: "notifications/tools/list_changed"}
 
 // forget drops the questions of a server that ended.
 func (s *session) forget(u *upstream) {
@@ -504,7 +497,7 @@ func (s *session) forget(u *upstream) {
 	}
 }
 
-// changed tells the agent that a list changed.
+// changed tells the agent that a list changed, if it can have asked for it already.
 func (s *session) changed(m *jsonrpc.Request) {
 	s.mu.Lock()
 	answered := s.answered

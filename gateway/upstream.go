@@ -386,7 +386,7 @@ func (u *upstream) begin(ctx context.Context, c conn, work *sync.WaitGroup) erro
 	u.keep()
 	u.s.lists.Add(1)
 	u.first.Do(func() { close(u.tried) })
-	u.s.arrived()
+	u.s.changed(&toolsChanged)
 	return nil
 }
 

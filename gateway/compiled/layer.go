@@ -175,17 +175,19 @@ func (l *Layer) Verdicts(tools []*gateway.Tool, asks bool) (metaTools, rules []V
 	return metaTools, rules
 }
 
-// Unknown returns why tools that options name are not there, by name: those that are
-// hidden, pinned, or in an allow-list.
-func (l *Layer) Unknown(tools []*gateway.Tool) []string {
+// Unknown returns why tools that options name are not there: those that are hidden, and
+// those that are pinned or in an allow-list.
+func (l *Layer) Unknown(tools []*gateway.Tool) (hidden, listed []string) {
 	n := newNames(tools, l.o.Servers)
-	var out []string
-	for _, name := range slices.Concat(l.o.Hide, l.o.Pin, l.o.Subset) {
-		if _, why := n.find(name); why != "" && !slices.Contains(out, why) {
-			out = append(out, why)
+	unknown := func(names []string) (out []string) {
+		for _, name := range names {
+			if _, why := n.find(name); why != "" && !slices.Contains(out, why) {
+				out = append(out, why)
+			}
 		}
+		return out
 	}
-	return out
+	return unknown(l.o.Hide), unknown(slices.Concat(l.o.Pin, l.o.Subset))
 }
 
 // fit finds out whether a meta-tool can be offered. asks says whether the agent's user can

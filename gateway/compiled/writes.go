@@ -13,10 +13,7 @@ import (
 // ask asks the agent's user whether a call may be made. Anything but acceptance is a no.
 func (r *running) ask(ctx context.Context, t *gateway.Tool, arguments json.RawMessage) error {
 	who := fmt.Sprintf("%s, step %d of %d,", r.o.tool.Name, r.step.Load()+1, len(r.o.tool.Steps))
-	err := gateway.AskFor(ctx, func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-		return r.s.h.Ask(ctx, r.c.ID, method, params)
-	}, who, t, arguments)
-	if err != nil {
+	if err := r.s.h.Allowed(ctx, r.c.ID, who, t, arguments); err != nil {
 		return fmt.Errorf("%w: %w", execute.ErrDenied, err)
 	}
 	return nil

@@ -88,63 +88,49 @@ func run(j *cli.Job, o options, files []string) error {
 	} else if sets {
 		return compareSets(j, o, files)
 	}
-	predict := func(string) (*Prediction, error) { return nil, nil }
-	if o.Estimate != "" {
-		predictions, err := readEstimate(o.Estimate)
-		if err != nil {
-			return err
-		}
-		predict = func(technique string) (*Prediction, error) {
-			if p := predictions[technique]; p != nil {
-				return p, nil
-			}
-			return nil, diag.New(diag.Pos{File: o.Estimate}, "estimate-empty", "the back-test says nothing of the technique %q", technique)
-		}
-	}
-	in, out, err := compared(j, o, files, predict)
+	predictions, err := readEstimate(o.Estimate)
 	if err != nil {
 		return err
 	}
-	return j.Result(document(in, out))
-}
-
-// compared compares the recordings in files, and returns what was read of them. predict
-// says what is predicted of a technique, nil if nobody does.
-func compared(j *cli.Job, o options, files []string, predict func(technique string) (*Prediction, error)) (*cli.Intake, *Comparison, error) {
 	meter := j.Meter()
 	options := compare.Options{Meter: meter, Look: o.Look, Stat: stat.Options{Seed: j.Seed, Each: j.Each()}, Promised: map[string]float64{}}
 	if o.Tools != "" {
 		if err := findPlaces(j, o.Tools, j.Set, &options); err != nil {
-			return nil, nil, err
+			return err
 		}
 		if err := readPromises(filepath.Join(o.Tools, stored.Name), options.Promised); err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
 	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	judge, err := o.Judge()
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	comparison := compare.New(options)
 	if err := cmp.Or(in.Each(func(t *trace.Trajectory) { judge.Outcome(t); comparison.Add(t) }), judge.Err()); err != nil {
-		return nil, nil, err
+		return err
 	}
 	unjoined := 0
 	if len(o.Transcripts) > 0 {
 		if unjoined, err = join(j, comparison, options, o); err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
 	result := comparison.Result()
-	predicted, err := predict(techniqueOf(result, o.Technique))
-	if err != nil {
-		return nil, nil, err
+	figures := &armFigures{Input: in.JSON(), Unit: result.Unit, Share: result.Share, Joined: result.Joined, Unjoined: unjoined, Different: result.Different}
+	if o.Estimate != "" {
+		technique := techniqueOf(result, o.Technique)
+		predicted, ok := predictions[technique]
+		if !ok {
+			return diag.New(diag.Pos{File: o.Estimate}, "estimate-empty", "the back-test says nothing of the technique %q", technique)
+		}
+		figures.Estimate = estimateOf(&result.Figures[compare.CallingTurns], result, predicted)
 	}
-	return in, resultOf(in, result, predicted, unjoined), nil
+	return j.Result(document(in, result, figures))
 }
 
 // findPlaces has the places found of the meta-tools in a folder or file, in order of their
@@ -217,8 +203,11 @@ func readPromises(name string, promised map[string]float64) error {
 	return nil
 }
 
-// readEstimate reads what a back-test predicts of each technique.
-func readEstimate(name string) (map[string]*Prediction, error) {
+// readEstimate reads what a back-test predicts of each technique; nothing of "".
+func readEstimate(name string) (map[string]prediction, error) {
+	if name == "" {
+		return nil, nil
+	}
 	data, err := cli.ReadSmall(name)
 	if err != nil {
 		return nil, cli.FileProblem(name, err)
@@ -244,12 +233,12 @@ func readEstimate(name string) (map[string]*Prediction, error) {
 	if err := json.Unmarshal(data, &file); err != nil || file.Schema != report.Schema || file.Command != "backtest" {
 		return nil, diag.New(diag.Pos{File: name}, "estimate-invalid", "this is no result of `awo backtest --format json`")
 	}
-	all := map[string]*Prediction{}
+	all := map[string]prediction{}
 	for _, t := range file.Tables.Techniques.Rows {
 		if t.Share == nil {
 			continue
 		}
-		out := &Prediction{Technique: t.Technique, Share: *t.Share}
+		out := prediction{Technique: t.Technique, Share: *t.Share}
 		if in := t.Intervals["calling_turns_saved"]; in != nil && in.Lo != nil && in.Hi != nil && t.Turns > 0 {
 			out.Lo, out.Hi = new(*in.Lo/t.Turns), new(*in.Hi/t.Turns)
 		}

@@ -37,49 +37,32 @@ var titles = map[string]string{
 	"model_turns": "model turns", "input_tokens": "input tokens", "output_tokens": "output tokens", "usd": "USD",
 }
 
-func document(in *cli.Intake, out *Comparison) *report.Document {
-	d := &report.Document{Title: "With compiled tools and without", Answer: out.conclusion, Figures: out.Figures, Lines: report.ScreenLines}
-	blocks := sections(out)
-	for _, b := range blocks {
-		d.Section(b.heading, b.blocks...)
+func document(in *cli.Intake, r *compare.Result, figures *armFigures) *report.Document {
+	d := &report.Document{Title: "With compiled tools and without", Answer: conclusion(&r.Figures[compare.CallingTurns], r), Figures: figures, Lines: report.ScreenLines}
+	d.Add(report.Paragraph(fmt.Sprintf("Units (%s): %s with compiled tools, with %s; %s without, with %s.", cmp.Or(r.Unit, "of several kinds"),
+		report.Grouped(r.Treated.Units), cli.CountOf(r.Treated.Sessions, "session"), report.Grouped(r.Control.Units), cli.CountOf(r.Control.Sessions, "session"))))
+	looks := slices.ContainsFunc(r.Figures, func(f compare.Compared) bool { return f.Always != nil })
+	if looks {
+		d.Add(report.Short("The 95 % interval holds if one looks once, at a size fixed before; that at every look holds however often one looks."))
+	} else {
+		d.Add(report.Short("Intervals hold if one looks once, at a size fixed before; --look adds those for looking every day."))
 	}
+	for _, w := range r.Warnings {
+		d.Add(report.Paragraph(fmt.Sprintf("Warning: %s (%s).", w.Reason, w.Code)))
+	}
+	d.Section("A session", figureTable(r.Figures, looks))
+	if e := figures.Estimate; e != nil {
+		d.Section("Predicted and realised", estimateWords(e), unitsNeeded(e))
+	}
+	d.Section("Meta-tools", toolTable(r.Tools).IfAny())
+	d.Section("Prefetched reads", ruleTable(r.Rules).IfAny())
 	d.Add(in.Summary())
-	d.Add(report.TableOf("arms", "", []compare.Arm{out.result.Treated, out.result.Control}, nil).Hidden(), report.TableOf("warnings", "", out.result.Warnings, nil).Hidden())
+	d.Add(report.TableOf("arms", "", []compare.Arm{r.Treated, r.Control}, nil).Hidden(), report.TableOf("warnings", "", r.Warnings, nil).Hidden())
 	return d
 }
 
-// section is a part of a comparison.
-type section struct {
-	heading string
-	blocks  []report.Block
-}
-
-// sections are what a comparison has to show.
-func sections(out *Comparison) []section {
-	unit := out.Unit
-	if unit == "" {
-		unit = "of several kinds"
-	}
-	arms := []report.Block{report.Paragraph(fmt.Sprintf("Units (%s): %s with compiled tools, with %s; %s without, with %s.",
-		unit, report.Grouped(out.result.Treated.Units), cli.CountOf(out.result.Treated.Sessions, "session"), report.Grouped(out.result.Control.Units), cli.CountOf(out.result.Control.Sessions, "session")))}
-	held := report.Short("Intervals hold if one looks once, at a size fixed before; --look adds those for looking every day.")
-	if slices.ContainsFunc(out.result.Figures, func(f compare.Compared) bool { return f.Always != nil }) {
-		held = "The 95 % interval holds if one looks once, at a size fixed before; that at every look holds however often one looks."
-	}
-	arms = append(arms, held)
-	for _, w := range out.result.Warnings {
-		arms = append(arms, report.Paragraph(fmt.Sprintf("Warning: %s (%s).", w.Reason, w.Code)))
-	}
-	list := []section{{"", arms}, {"A session", []report.Block{figureTable(out)}}}
-	if out.Estimate != nil {
-		list = append(list, section{"Predicted and realised", []report.Block{estimateWords(out.Estimate), unitsNeeded(out.Estimate)}})
-	}
-	return append(list, section{"Meta-tools", []report.Block{toolTable(out.result.Tools).IfAny()}}, section{"Prefetched reads", []report.Block{ruleTable(out.result.Rules).IfAny()}})
-}
-
-func figureTable(out *Comparison) *report.Table {
-	looks := slices.ContainsFunc(out.result.Figures, func(f compare.Compared) bool { return f.Always != nil })
-	table := report.TableOf("figures", "", out.result.Figures, []report.Column{
+func figureTable(figures []compare.Compared, looks bool) *report.Table {
+	table := report.TableOf("figures", "", figures, []report.Column{
 		{Key: "figure", Title: "mean of a session", Cell: report.By(func(f *compare.Compared) report.Cell { return report.Text(titles[f.Name]) })},
 		{Key: "treated", Title: "with", Digits: 2},
 		{Key: "control", Title: "without", Digits: 2},
@@ -170,15 +153,8 @@ func ruleTable(rules []compare.Rule) *report.Table {
 	return table
 }
 
-// Comparison is what the arms of an experiment differ in.
-type Comparison struct {
-	Figures
-	result     *compare.Result
-	conclusion string
-}
-
-// Figures are those of a comparison of arms.
-type Figures struct {
+// armFigures are those of a comparison of arms.
+type armFigures struct {
 	Input     cli.InputJSON `json:"input"`
 	Unit      string        `json:"unit"` // session, token or day; empty: mixed
 	Share     float64       `json:"share"`
@@ -188,9 +164,9 @@ type Figures struct {
 	Estimate  *estimate     `json:"estimate,omitempty"`
 }
 
-// Prediction is what a back-test says of a technique: the share of calling turns saved, and
+// prediction is what a back-test says of a technique: the share of calling turns saved, and
 // the bounds of its interval, nil where there is none.
-type Prediction struct {
+type prediction struct {
 	Technique string   `json:"technique"`
 	Share     float64  `json:"calling_turns_saved_share"`
 	Lo        *float64 `json:"lo"`
@@ -199,26 +175,15 @@ type Prediction struct {
 
 // estimate sets what was realised beside that.
 type estimate struct {
-	Predicted Prediction    `json:"predicted"`
+	Predicted prediction    `json:"predicted"`
 	Realised  stat.Estimate `json:"realised_share"`
 	Units     stat.Figure   `json:"units_needed"` // in both arms, to tell the prediction from nothing
 	Within    *bool         `json:"within"`       // the prediction is in the interval
 }
 
-func resultOf(in *cli.Intake, r *compare.Result, predicted *Prediction, unjoined int) *Comparison {
-	turns := &r.Figures[compare.CallingTurns]
-	out := &Comparison{
-		Figures: Figures{Input: in.JSON(), Unit: r.Unit, Share: r.Share, Joined: r.Joined, Unjoined: unjoined, Different: r.Different}, result: r, conclusion: conclusion(turns, r),
-	}
-	if predicted != nil {
-		out.Estimate = estimateOf(turns, r, predicted)
-	}
-	return out
-}
-
-func estimateOf(f *compare.Compared, r *compare.Result, predicted *Prediction) *estimate {
+func estimateOf(f *compare.Compared, r *compare.Result, predicted prediction) *estimate {
 	share, in := f.Saved()
-	out := &estimate{Predicted: *predicted, Realised: stat.Estimate{Figure: share, Interval: in}, Units: stat.Unknown("too few units say how much they differ")}
+	out := &estimate{Predicted: predicted, Realised: stat.Estimate{Figure: share, Interval: in}, Units: stat.Unknown("too few units say how much they differ")}
 	if n := f.UnitsFor(predicted.Share, r.Share); n > 0 {
 		out.Units = stat.Count(n)
 	}

@@ -99,6 +99,24 @@ func approve(j *cli.Job, g *gateway.Gateway, pins *gateway.Pins) error {
 	return nil
 }
 
+// hides makes sure that the tools that are to be hidden exist: one that was misspelled would
+// be shown. Servers are started for that only if they had no such tool when they last ran.
+func hides(j *cli.Job, g *gateway.Gateway, layer *compiled.Layer) error {
+	if layer == nil {
+		return nil
+	}
+	if unknown, _ := layer.Unknown(g.Known()); unknown == nil {
+		return nil
+	}
+	states, tools := g.Check(j.Context)
+	if i := slices.IndexFunc(states, func(s gateway.State) bool { return !s.Ready }); i >= 0 {
+		j.Log.Warn("nobody can tell whether the tools of --hide exist: a server is not ready", "server", states[i].Server)
+	} else if unknown, _ := layer.Unknown(tools); unknown != nil {
+		return cli.Usagef("--hide: %s", unknown[0])
+	}
+	return nil
+}
+
 // operate reloads the configuration at SIGHUP and the policy when its file changes, until
 // the context ends, and serves the admin's address.
 func operate(j *cli.Job, g *gateway.Gateway, o options) (stop func() error, err error) {

@@ -205,6 +205,9 @@ func run(a *cli.App, j *cli.Job, o options, f *pflag.FlagSet) error {
 	defer stop()
 	j.Context = ctx
 	g := gateway.New(read.servers, so)
+	if err := hides(j, g, read.layer); err != nil {
+		return err
+	}
 	end, err := operate(j, g, o)
 	if err != nil {
 		return err
@@ -335,11 +338,23 @@ func check(j *cli.Job, g *gateway.Gateway, layer *compiled.Layer) error {
 	}
 	d := &report.Document{Title: "Servers"}
 	d.Add(table, says)
+	var offered []*gateway.Tool
+	for _, t := range tools {
+		switch t.Refused {
+		case "":
+			offered = append(offered, t)
+		case gateway.NotAllowed:
+			d.Add(report.Paragraph(fmt.Sprintf("%s is not offered: %s.", t.Shown, t.Refused)))
+		default:
+			j.Problems.Add(diag.New(diag.Pos{}, "tool-withheld", "%s is not offered: %s", t.Shown, t.Refused))
+		}
+	}
 	if layer != nil {
-		for _, why := range layer.Unknown(tools) {
+		hidden, listed := layer.Unknown(tools)
+		for _, why := range append(hidden, listed...) {
 			j.Problems.Add(diag.New(diag.Pos{}, "tool-unknown", "--hide, --pin or --subset: %s", why))
 		}
-		metaTools, rules := layer.Verdicts(tools, true)
+		metaTools, rules := layer.Verdicts(offered, true)
 		judged(j, d, metaTools, rules)
 	}
 	return j.Result(d)
