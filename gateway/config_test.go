@@ -64,7 +64,7 @@ func TestParseServers(t *testing.T) {
 // but for those that are too short to be one, and folders that every process knows.
 func TestSecretsOfTheConfiguration(t *testing.T) {
 	lookup := func(name string) (string, bool) {
-		return map[string]string{"KEY": "correct horse", "PATH_KEY": "battery staple", "HOME": "/home/ann", "N": "12"}[name], true
+		return map[string]string{"KEY": "correct horse", "PATH_KEY": "battery staple", "HOME": "/h/ann", "N": "12"}[name], true
 	}
 	got, problems := gateway.ParseServers("mcp.json", []byte(`{"mcpServers":{"a":{"command":"c","args":["${HOME}","--key=${KEY}"],"env":{"A":"${KEY}","B":"${N}"}},"b":{"url":"http://x/${PATH_KEY}","headers":{"X":"k ${KEY}"}}}}`), lookup)
 	if len(got) != 2 || problems != nil || fmt.Sprint(got[0].Secrets, got[1].Secrets) != "[correct horse correct horse] [battery staple correct horse]" {
