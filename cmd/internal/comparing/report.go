@@ -38,7 +38,7 @@ var titles = map[string]string{
 }
 
 func document(in *cli.Intake, r *compare.Result, figures *armFigures) *report.Document {
-	d := &report.Document{Title: "With compiled tools and without", Answer: conclusion(&r.Figures[compare.CallingTurns], r), Figures: figures, Lines: report.ScreenLines}
+	d := &report.Document{Title: "With compiled tools and without", Answer: conclusion(&r.Figures[compare.CallingTurns], r), Figures: *figures, Lines: report.ScreenLines}
 	d.Add(report.Paragraph(fmt.Sprintf("Units (%s): %s with compiled tools, with %s; %s without, with %s.", cmp.Or(r.Unit, "of several kinds"),
 		report.Grouped(r.Treated.Units), cli.CountOf(r.Treated.Sessions, "session"), report.Grouped(r.Control.Units), cli.CountOf(r.Control.Sessions, "session"))))
 	looks := slices.ContainsFunc(r.Figures, func(f compare.Compared) bool { return f.Always != nil })
