@@ -159,13 +159,14 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 	if j.RuleFile != "" {
 		merger = merge.NewMerger(j.Set, merge.Options{})
 	}
-	profile := &completeness.Profile{}
+	profile, decisions := &completeness.Profile{}, &decisions{}
 	for t, err := range sources.collect(j.Parallel(), in.All()) {
 		if err != nil {
 			return nil, nil, err
 		}
 		corpus.Add(t)
 		profile.Add(t)
+		decisions.Add(t)
 		for _, see := range also {
 			see(t)
 		}
@@ -174,7 +175,7 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 		}
 	}
 	found := study(j, corpus, o)
-	found.facts, found.profile, found.sources = in.Facts, profile, sources.result()
+	found.facts, found.profile, found.decisions, found.sources = in.Facts, profile, decisions, sources.result()
 	if merger != nil {
 		found.merged = mergedSteps(merger.Merged())
 	}
@@ -212,6 +213,7 @@ type findings struct {
 	merged    []entropy.Step // on the states of the rules; nil without --rules
 	variants  []trace.Variant
 	profile   *completeness.Profile
+	decisions *decisions // nil of summaries
 	groups    []group
 	within    []entropy.Test // order tests within groups
 	shifts    []shift        // of each other group against the largest

@@ -32,6 +32,7 @@ func analysisDocument(in *cli.Intake, f *findings, o analyzeOptions) *report.Doc
 	d.Section("Does one more call of memory help?", unless(one, testTable("tests", f.analysis.Tests, o)))
 	d.Section("What follows what", unless(one || o.Order == 0, successorTable(f, o)), unless(one, topTable(f)))
 	d.Section("Tools", toolTable(f))
+	d.Section("Turns", f.decisions.table())
 	d.Section("Whole trajectories", unless(none, variantTable(in, f)))
 	d.Add(convergenceTables(f)...)
 	if f.sources != nil {
@@ -310,14 +311,14 @@ func habitWords(a *entropy.Analysis) string {
 	if v.Order > 1 {
 		known = fmt.Sprintf("the last %d calls", v.Order)
 	}
-	if to < decided {
+	if to < decidedBits {
 		return fmt.Sprintf("The agents are %s: knowing %s all but decides the next one, which is else a choice among %s, on tasks not seen before.", grade, known, choices(from))
 	}
 	return fmt.Sprintf("The agents are %s: knowing %s, the next one is as uncertain as a choice among %s (%s without), on unseen tasks.", grade, known, choices(to), choices(from))
 }
 
-// decided is how many bits leave nothing to choose: with a decimal there is one tool.
-const decided = 0.07
+// decidedBits is how many bits leave nothing to choose: with a decimal there is one tool.
+const decidedBits = 0.07
 
 // choices says among how many equally likely tools a call with so many bits is chosen.
 func choices(bits float64) string {
