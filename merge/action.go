@@ -74,21 +74,22 @@ func (a *action) entry(variant int, loops bool) hash128.Hash {
 // action works out the later stages for a call.
 func (r *Rewriter) action(s *subject, tool trace.Name, inserted, noArgs bool) *action {
 	found := r.rulesFor(s.name)
-	a := &action{tool: tool, name: s.name, loop: int32(s.lastMatch(found.loop))}
-	if i := s.lastMatch(found.effect); i >= 0 {
-		a.effect, a.idempotent, a.said = found.effect[i].Effect, found.effect[i].Idempotent, true
+	loops := found.of[rules.KindLoop]
+	a := &action{tool: tool, name: s.name, loop: int32(slices.Index(loops, s.last(loops)))}
+	if rule := s.last(found.of[rules.KindEffect]); rule != nil {
+		a.effect, a.idempotent, a.said = rule.Effect, rule.Idempotent, true
 	}
-	if len(found.domain) > 0 {
-		a.domainName = s.domain(found.domain)
+	if len(found.of[rules.KindDomain]) > 0 {
+		a.domainName = s.domain(found.of[rules.KindDomain])
 		a.domain, a.domainHash = r.interns.domains.number(a.domainName), domainHash(a.domainName)
 	}
-	a.barrier = s.lastMatch(found.barrier) >= 0
-	if i := s.lastMatch(found.plumbing); i >= 0 {
-		a.answer = found.plumbing[i].Answer
+	a.barrier = s.last(found.of[rules.KindBarrier]) != nil
+	if rule := s.last(found.of[rules.KindPlumbing]); rule != nil {
+		a.answer = rule.Answer
 	}
 	a.class, a.classHash = r.class(s, found)
 	a.context = contextHash(s, found)
-	if matching := s.matching(found.insert); len(matching) > 0 && !inserted {
+	if matching := s.matching(found.of[rules.KindInsert]); len(matching) > 0 && !inserted {
 		a.beside = r.beside(s, matching)
 	}
 	isRewritten := r.label(a, s, found, noArgs)
@@ -207,11 +208,11 @@ func (r *Rewriter) class(s *subject, found *nameRules) (classID, uint64) {
 // contextHash hashes the context values that enter the state, zero for none.
 // Several rules add up.
 func contextHash(s *subject, found *nameRules) hash128.Hash {
-	if len(found.state) == 0 {
+	if len(found.of[rules.KindState]) == 0 {
 		return hash128.Hash{}
 	}
 	var keys []string
-	for _, rule := range s.matching(found.state) {
+	for _, rule := range s.matching(found.of[rules.KindState]) {
 		keys = append(keys, rule.Keys...)
 	}
 	slices.Sort(keys)
@@ -266,7 +267,7 @@ func (r *Rewriter) labelForm(s *subject, found *nameRules, matched []textRule, k
 		value = args.value()
 	}
 	text := labelText{}
-	for _, rule := range found.loop {
+	for _, rule := range found.of[rules.KindLoop] {
 		h := hash128.Hash{}
 		if len(rule.IgnoreArgs) > 0 {
 			h = r.hashLess(s.name, value, rule.IgnoreArgs, noArgs)
@@ -274,12 +275,12 @@ func (r *Rewriter) labelForm(s *subject, found *nameRules, matched []textRule, k
 		text.loops = append(text.loops, h)
 	}
 	text.hash = r.hashLabel(s.name, value, noArgs)
-	for i, rule := range found.loop {
+	for i, rule := range found.of[rules.KindLoop] {
 		if len(rule.IgnoreArgs) == 0 {
 			text.loops[i] = text.hash
 		}
 	}
-	for _, rule := range found.values {
+	for _, rule := range found.of[rules.KindValues] {
 		if s.matches(&rule.Match) {
 			if args == nil {
 				args = newArgument(s.args)

@@ -1,17 +1,17 @@
 package merge
 
 import (
+	"slices"
+
 	"github.com/awo-dev/awo/rules"
 )
 
-// nameRules are the rules that may be about calls of one name, by stage, in
-// file order.
+// nameRules are the rules that may be about calls of one name, by kind and in file order.
+// Those of the kind values are all that let values be shown.
 type nameRules struct {
-	drop, rename, status, fold, insert []*rules.Rule
-	textual                            []textRule
-	effect, domain, loop               []*rules.Rule
-	barrier, plumbing, state, values   []*rules.Rule
-	commute                            []commuteSide
+	of      map[rules.Kind][]*rules.Rule
+	textual []textRule
+	commute []commuteSide
 }
 
 // textRule is a drop_arg or rewrite rule.
@@ -42,7 +42,7 @@ func (r *Rewriter) rulesFor(name string) *nameRules {
 	if n, known := r.names[name]; known {
 		return n
 	}
-	n := &nameRules{}
+	n := &nameRules{of: map[rules.Kind][]*rules.Rule{}}
 	commutes := 0
 	for _, rule := range r.set.Rules {
 		if rule.Kind == rules.KindCommute {
@@ -66,35 +66,16 @@ const maxNames = 1 << 16
 
 func (n *nameRules) add(rule *rules.Rule) {
 	if rule.Values {
-		n.values = append(n.values, rule)
+		n.of[rules.KindValues] = append(n.of[rules.KindValues], rule)
 	}
 	switch rule.Kind {
-	case rules.KindDrop:
-		n.drop = append(n.drop, rule)
-	case rules.KindRename:
-		n.rename = append(n.rename, rule)
-	case rules.KindStatus:
-		n.status = append(n.status, rule)
-	case rules.KindFold:
-		n.fold = append(n.fold, rule)
-	case rules.KindInsert:
-		n.insert = append(n.insert, rule)
+	case rules.KindValues:
 	case rules.KindDropArg:
 		n.textual = append(n.textual, textRule{rule: rule, kind: kindOf(rule.Kind)})
 	case rules.KindRewrite:
 		n.textual = append(n.textual, textRule{rule, kindOf(rule.Kind), newTemplate(rule.Pattern, rule.With)})
-	case rules.KindEffect:
-		n.effect = append(n.effect, rule)
-	case rules.KindDomain:
-		n.domain = append(n.domain, rule)
-	case rules.KindLoop:
-		n.loop = append(n.loop, rule)
-	case rules.KindBarrier:
-		n.barrier = append(n.barrier, rule)
-	case rules.KindPlumbing:
-		n.plumbing = append(n.plumbing, rule)
-	case rules.KindState:
-		n.state = append(n.state, rule)
+	default:
+		n.of[rule.Kind] = append(n.of[rule.Kind], rule)
 	}
 }
 
@@ -110,14 +91,14 @@ func (n *nameRules) addCommute(rule *rules.Rule, name string, i int) {
 	}
 }
 
-// lastMatch returns the position of the last rule that matches, -1 if none does.
-func (s *subject) lastMatch(candidates []*rules.Rule) int {
-	for i := len(candidates) - 1; i >= 0; i-- {
-		if s.matches(&candidates[i].Match) {
-			return i
+// last returns the last rule that matches, nil if none does.
+func (s *subject) last(candidates []*rules.Rule) *rules.Rule {
+	for _, rule := range slices.Backward(candidates) {
+		if s.matches(&rule.Match) {
+			return rule
 		}
 	}
-	return -1
+	return nil
 }
 
 // matching returns the rules that match.

@@ -21,17 +21,13 @@ func domainHash(name string) uint64 {
 }
 
 // domains numbers the names of domains by first appearance.
-type domains struct {
-	numbers map[string]domainID
-}
+type domains map[string]domainID
 
-func newDomains() *domains { return &domains{map[string]domainID{"": 0}} }
-
-func (d *domains) number(name string) domainID {
-	id, known := d.numbers[name]
+func (d domains) number(name string) domainID {
+	id, known := d[name]
 	if !known {
-		id = domainID(len(d.numbers))
-		d.numbers[name] = id
+		id = domainID(len(d))
+		d[name] = id
 	}
 	return id
 }
@@ -85,8 +81,8 @@ func (c *classes) commute(a, b classID) bool {
 // interns number what steps share: domains and classes of commuting writes.
 // Rewriters and Walkers of one Merger share them.
 type interns struct {
-	domains *domains
+	domains domains
 	classes *classes
 }
 
-func newInterns() *interns { return &interns{newDomains(), newClasses()} }
+func newInterns() *interns { return &interns{domains{"": 0}, newClasses()} }

@@ -125,19 +125,17 @@ func (r *Rewriter) newPlan(call *trace.Call) *plan {
 		p.open = r.catalog.observe(call.Tool, s.args)
 	}
 	found := r.rulesFor(s.name)
-	if s.lastMatch(found.drop) >= 0 {
+	if s.last(found.of[rules.KindDrop]) != nil {
 		p.special = &special{dropped: true}
 		return p
 	}
 	first := special{name: s.name}
-	if i := s.lastMatch(found.rename); i >= 0 {
-		first.name = s.newName(found.rename[i])
+	if rule := s.last(found.of[rules.KindRename]); rule != nil {
+		first.name = s.newName(rule)
 		found = r.rulesFor(first.name)
 	}
-	first.statuses = s.matching(found.status)
-	if i := s.lastMatch(found.fold); i >= 0 {
-		first.fold = found.fold[i]
-	}
+	first.statuses = s.matching(found.of[rules.KindStatus])
+	first.fold = s.last(found.of[rules.KindFold])
 	if first.name != s.name || first.statuses != nil || first.fold != nil {
 		p.special = &first
 	}

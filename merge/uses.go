@@ -56,19 +56,19 @@ func (r *Rewriter) firstUses(call *trace.Call) *uses {
 	s := r.subject(call)
 	u := &uses{}
 	found := r.rulesFor(s.name)
-	if drops := s.matching(found.drop); len(drops) > 0 {
+	if drops := s.matching(found.of[rules.KindDrop]); len(drops) > 0 {
 		for _, rule := range drops {
 			u.list = append(u.list, application{rule: rule, before: s.name})
 		}
 		return u
 	}
 	name := s.name
-	if i := s.lastMatch(found.rename); i >= 0 {
-		name = s.newName(found.rename[i])
-		u.lastWins(s.matching(found.rename), s.name, func(*rules.Rule) string { return name })
+	if rule := s.last(found.of[rules.KindRename]); rule != nil {
+		name = s.newName(rule)
+		u.lastWins(s.matching(found.of[rules.KindRename]), s.name, func(*rules.Rule) string { return name })
 		found = r.rulesFor(name)
 	}
-	u.lastWins(s.matching(found.fold), "", func(rule *rules.Rule) string { return rule.Arg.String() })
+	u.lastWins(s.matching(found.of[rules.KindFold]), "", func(rule *rules.Rule) string { return rule.Arg.String() })
 	return u
 }
 
@@ -106,7 +106,7 @@ func (u *uses) lastWins(matching []*rules.Rule, before string, after func(*rules
 func (r *Rewriter) laterUses(s *subject, found *nameRules, inserted, noArgs bool) *uses {
 	u := &uses{}
 	if !inserted {
-		for _, rule := range s.matching(found.insert) {
+		for _, rule := range s.matching(found.of[rules.KindInsert]) {
 			u.list = append(u.list, application{rule: rule, after: rule.Step.Tool})
 		}
 	}
@@ -126,14 +126,14 @@ func (r *Rewriter) laterUses(s *subject, found *nameRules, inserted, noArgs bool
 			u.list = append(u.list, application{rule: t.rule, before: before, after: after, nameLen: len(s.name), idle: before == after})
 		}
 	}
-	u.lastWins(s.matching(found.effect), "", func(rule *rules.Rule) string {
+	u.lastWins(s.matching(found.of[rules.KindEffect]), "", func(rule *rules.Rule) string {
 		if rule.Idempotent {
 			return rule.Effect.String() + ", idempotent"
 		}
 		return rule.Effect.String()
 	})
 	var domains []*rules.Rule
-	for _, rule := range s.matching(found.domain) {
+	for _, rule := range s.matching(found.of[rules.KindDomain]) {
 		if rule.DomainFrom == nil || firstGroup(rule.DomainFrom, s.name) != "" {
 			domains = append(domains, rule)
 		}
@@ -144,7 +144,7 @@ func (r *Rewriter) laterUses(s *subject, found *nameRules, inserted, noArgs bool
 		}
 		return rule.Domain
 	})
-	u.lastWins(s.matching(found.loop), "", func(rule *rules.Rule) string {
+	u.lastWins(s.matching(found.of[rules.KindLoop]), "", func(rule *rules.Rule) string {
 		text := "the same again changes nothing"
 		for i, path := range rule.IgnoreArgs {
 			if i == 0 {
@@ -161,18 +161,18 @@ func (r *Rewriter) laterUses(s *subject, found *nameRules, inserted, noArgs bool
 			u.list = append(u.list, application{rule: side.rule, after: "commutes"})
 		}
 	}
-	for _, rule := range s.matching(found.barrier) {
+	for _, rule := range s.matching(found.of[rules.KindBarrier]) {
 		u.list = append(u.list, application{rule: rule, after: "barrier"})
 	}
-	u.lastWins(s.matching(found.plumbing), "", func(rule *rules.Rule) string { return "the result in answers: " + rule.Answer.String() })
-	for _, rule := range s.matching(found.state) {
+	u.lastWins(s.matching(found.of[rules.KindPlumbing]), "", func(rule *rules.Rule) string { return "the result in answers: " + rule.Answer.String() })
+	for _, rule := range s.matching(found.of[rules.KindState]) {
 		text := "the context enters the state:"
 		for _, key := range rule.Keys {
 			text += " " + key
 		}
 		u.list = append(u.list, application{rule: rule, after: text})
 	}
-	for _, rule := range s.matching(found.values) {
+	for _, rule := range s.matching(found.of[rules.KindValues]) {
 		if rule.Kind == rules.KindValues {
 			u.list = append(u.list, application{rule: rule, after: "values may be shown"})
 		}

@@ -5,9 +5,8 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
-	"unicode"
 
+	"github.com/awo-dev/awo/internal/lexical"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -97,81 +96,34 @@ func (m *Model) Candidates(calls []trace.Name, alpha float64, similarity func(sy
 	return out
 }
 
-// A Similarity scores how well tools fit a thought, from 0 to 1. Of a thought
-// that is empty every score is 0.
-type Similarity interface {
-	Score(thought string, symbol uint32) float64
-}
-
-// Lexical is the similarity that needs no model of language: BM25 of the thought
-// as a query and a tool's name and description as a document, b, becomes b/(b+1).
-// AutoTool uses vectors of a model that is not named; figures that depend on it
-// are not those of the paper.
+// Lexical says how well tools fit a thought without a model of language: BM25 of the
+// thought as a query and a tool's name and description as a document, b, becomes b/(b+1).
+// AutoTool uses vectors of SimCSE, which is such a model; figures that depend on it
+// are not those of the paper. It is not safe for concurrent use.
 type Lexical struct {
-	documents []map[string]float64
-	lengths   []float64
-	mean      float64
-	holders   map[string]float64
+	index   *lexical.Index
+	thought string    // that scores are of
+	scores  []float64 // by symbol, from 1
 }
-
-// The parameters of BM25.
-const (
-	bm25K = 1.2
-	bm25B = 0.75
-)
 
 // NewLexical indexes the tools of m.
 func NewLexical(m *Model) *Lexical {
-	l := &Lexical{documents: make([]map[string]float64, len(m.tools)), lengths: make([]float64, len(m.tools)), holders: map[string]float64{}}
-	for s := 1; s < len(m.tools); s++ {
-		doc := map[string]float64{}
-		for _, w := range terms(m.tools[s].Name.Value() + " " + m.tools[s].Description) {
-			doc[w]++
-			l.lengths[s]++
-		}
-		for w := range doc {
-			l.holders[w]++
-		}
-		l.documents[s] = doc
-		l.mean += l.lengths[s] / float64(len(m.tools)-1)
+	texts := make([][]string, len(m.tools)-1)
+	for i, t := range m.Tools() {
+		texts[i] = lexical.Words(t.Name.Value() + " " + t.Description)
 	}
-	return l
+	return &Lexical{index: lexical.NewBM25(texts, lexical.DefaultK1, lexical.DefaultB), scores: make([]float64, len(texts))}
 }
 
-// Score returns BM25/(BM25+1).
+// Score returns BM25/(BM25+1), from 0 to 1. Of a thought that is empty every score is 0.
 func (l *Lexical) Score(thought string, symbol uint32) float64 {
-	if l.mean == 0 || int(symbol) >= len(l.documents) {
-		return 0
+	if thought != l.thought {
+		l.thought = thought
+		clear(l.scores)
+		l.index.Scores(slices.Compact(slices.Sorted(slices.Values(lexical.Words(thought)))), l.scores)
 	}
-	score := 0.0
-	n := float64(len(l.documents) - 1)
-	query := terms(thought)
-	slices.Sort(query)
-	for _, w := range slices.Compact(query) {
-		f := l.documents[symbol][w]
-		if f == 0 {
-			continue
-		}
-		idf := math.Log(1 + (n-l.holders[w]+0.5)/(l.holders[w]+0.5))
-		length := 1 - bm25B + bm25B*l.lengths[symbol]/l.mean
-		score += idf * f * (bm25K + 1) / (f + bm25K*length)
-	}
+	score := l.scores[symbol-1]
 	return score / (score + 1)
-}
-
-// terms returns the words of a text in lower case; names are split at signs and
-// at changes of case.
-func terms(text string) []string {
-	var b strings.Builder
-	lower := false
-	for _, r := range text {
-		if unicode.IsUpper(r) && lower {
-			b.WriteByte(' ')
-		}
-		lower = unicode.IsLower(r)
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return strings.FieldsFunc(b.String(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // Thoughts finds what a model last thought before a turn. Turns that are asked for in

@@ -5,16 +5,12 @@ import (
 	"slices"
 )
 
-// AlphaBeta are the constants of the paper's pruned search (appendix B.2), which the
-// paper does not give. The zero value is the default.
-type AlphaBeta struct {
-	Height float64 // h0 of the threshold H(d) = h0 .8^d; 0 means .5, below 0 means 0
-	Degree int     // edges of a node that are followed; 0 means 8, below 0 means all
-}
-
+// The constants of the paper's pruned search (appendix B.2), which the paper does not give.
 const (
+	firstHeight = .5 // h0 of the threshold H(d) = h0 .8^d
 	heightDecay = .8
 	firstBeta   = .5
+	mostDegree  = 8 // edges of a node that are followed
 	mostDepth   = 64
 )
 
@@ -23,19 +19,9 @@ const (
 // edge to it and, if there is one, of the edge to the target (Equation 22). A
 // parameter is pruned if S < alpha and S < H(d), a tool if S < beta H(d); alpha rises
 // to S D^d, beta falls to it. A node is expanded when it is met first.
-func (n *Navigator) AlphaBeta(q Query, o AlphaBeta) []Found {
-	switch {
-	case o.Height == 0:
-		o.Height = .5
-	case o.Height < 0:
-		o.Height = 0
-	}
-	switch {
-	case o.Degree == 0:
-		o.Degree = 8
-	case o.Degree < 0:
-		o.Degree = math.MaxInt
-	}
+func (n *Navigator) AlphaBeta(q Query) []Found { return n.alphaBeta(q, firstHeight, mostDegree) }
+
+func (n *Navigator) alphaBeta(q Query, height float64, degree int) []Found {
 	direct := map[int32]float64{} // weights of edges to the target
 	for _, a := range n.back[q.Target] {
 		direct[a.to] = max(direct[a.to], a.weight)
@@ -49,7 +35,7 @@ func (n *Navigator) AlphaBeta(q Query, o AlphaBeta) []Found {
 		}
 		followed := 0
 		for _, a := range n.back[at] {
-			if followed == o.Degree {
+			if followed == degree {
 				break
 			}
 			isTool := int(a.to) < n.tools
@@ -62,7 +48,7 @@ func (n *Navigator) AlphaBeta(q Query, o AlphaBeta) []Found {
 				mean = (mean + w) / 2
 			}
 			s := acc * mean
-			threshold := o.Height * math.Pow(heightDecay, float64(depth))
+			threshold := height * math.Pow(heightDecay, float64(depth))
 			if isTool && s < beta*threshold || !isTool && s < alpha && s < threshold {
 				continue
 			}

@@ -7,40 +7,16 @@ import (
 	"slices"
 )
 
-// Anneal are the constants of the paper's heuristic search (appendix B.2), which the
-// paper does not give. The zero value is the default.
-type Anneal struct {
-	Heat       float64 // the first temperature; 0 means 1
-	Cooling    float64 // its factor a round; 0 means .9
-	Population int     // 0 means 16
-	Rounds     int     // 0 means 30
-	Depth      int     // edges between the target and what is looked at; 0 means 6
-	Seed       uint64
-}
-
+// The constants of the paper's heuristic search (appendix B.2), which the paper does not give.
 const (
+	firstHeat    = 1. // the first temperature
+	cooling      = .9 // its factor a round
+	population   = 16
+	rounds       = 30
+	annealDepth  = 6   // edges between the target and what is looked at
 	annealDegree = 8   // edges of a node that are followed
 	annealNodes  = 256 // nodes that individuals are made of
 )
-
-func (o Anneal) filled() Anneal {
-	if o.Heat == 0 {
-		o.Heat = 1
-	}
-	if o.Cooling == 0 {
-		o.Cooling = .9
-	}
-	if o.Population == 0 {
-		o.Population = 16
-	}
-	if o.Rounds == 0 {
-		o.Rounds = 30
-	}
-	if o.Depth == 0 {
-		o.Depth = 6
-	}
-	return o
-}
 
 // A pond is the nodes near the target, numbered from it on: what individuals are
 // sets of.
@@ -50,7 +26,7 @@ type pond struct {
 	back  [][]arc // to numbers of nodes
 }
 
-func (n *Navigator) pond(q Query, o Anneal) *pond {
+func (n *Navigator) pond(q Query) *pond {
 	p := &pond{nodes: []int32{int32(q.Target)}}
 	number := map[int32]int32{int32(q.Target): 0}
 	depth := []int{0}
@@ -66,7 +42,7 @@ func (n *Navigator) pond(q Query, o Anneal) *pond {
 			}
 			at, known := number[a.to]
 			if !known {
-				if depth[i] == o.Depth || len(p.nodes) == annealNodes {
+				if depth[i] == annealDepth || len(p.nodes) == annealNodes {
 					continue
 				}
 				at = int32(len(p.nodes))
@@ -171,24 +147,23 @@ func (p *pond) fitness(set []int32, in []bool, depth []int) float64 {
 //
 // Note: the mean fitness of the sets that held a tool ranks hardly better than chance,
 // because a set is fit for all of its nodes alike.
-func (n *Navigator) Anneal(q Query, o Anneal) []Found {
-	o = o.filled()
-	p := n.pond(q, o)
-	random := rand.New(rand.NewPCG(o.Seed, uint64(q.Target)))
+func (n *Navigator) Anneal(q Query, seed uint64) []Found {
+	p := n.pond(q)
+	random := rand.New(rand.NewPCG(seed, uint64(q.Target)))
 	size := len(p.nodes)
-	population := make([]individual, o.Population)
-	for i := range population {
+	sets := make([]individual, population)
+	for i := range sets {
 		has := make([]bool, size)
 		for j := range has {
 			has[j] = j == 0 || random.IntN(2) == 0
 		}
-		population[i] = p.pruned(has)
+		sets[i] = p.pruned(has)
 	}
-	heat := o.Heat
-	for range o.Rounds {
-		for i := range population {
-			mate := population[random.IntN(len(population))]
-			child := slices.Clone(population[i].has)
+	heat := firstHeat
+	for range rounds {
+		for i := range sets {
+			mate := sets[random.IntN(len(sets))]
+			child := slices.Clone(sets[i].has)
 			for j, has := range mate.has {
 				child[j] = child[j] || has
 			}
@@ -199,17 +174,17 @@ func (n *Navigator) Anneal(q Query, o Anneal) []Found {
 				}
 			}
 			next := p.pruned(child)
-			if d := next.fitness - population[i].fitness; d >= 0 || random.Float64() < math.Exp(d/heat) {
-				population[i] = next
+			if d := next.fitness - sets[i].fitness; d >= 0 || random.Float64() < math.Exp(d/heat) {
+				sets[i] = next
 			}
 		}
-		heat *= o.Cooling
+		heat *= cooling
 	}
 	scores := map[int32]float64{}
-	for i := range population {
-		for j, product := range p.products(population[i].has) {
+	for i := range sets {
+		for j, product := range p.products(sets[i].has) {
 			if product > 0 {
-				scores[p.nodes[j]] += product / float64(len(population))
+				scores[p.nodes[j]] += product / float64(len(sets))
 			}
 		}
 	}

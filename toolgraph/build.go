@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/lexical"
 	"github.com/awo-dev/awo/toolgraph/catalog"
 )
@@ -51,7 +50,7 @@ func Build(in Input) *Graph {
 	f := newFrame(tools)
 	clusters := f.clusters(f.proofs(in.Proofs))
 	g.nodes(f, clusters, obs, sources)
-	g.recall(&Graph{}, obs, Upkeep{}.filled().Window)
+	g.recall(&Graph{}, obs)
 	g.feeds(in.Proofs)
 	g.consumes(f, clusters, obs)
 	g.produces(f, clusters)
@@ -106,19 +105,8 @@ func withPaths(places []catalog.Place, paths []string) []catalog.Place {
 		if slices.ContainsFunc(places, func(p catalog.Place) bool { return p.Path == text }) {
 			continue
 		}
-		path, err := jsonpath.Parse(text)
-		if err != nil {
-			continue
-		}
-		p := catalog.Place{Path: text}
-		for _, s := range path {
-			if s.Kind == jsonpath.Member {
-				p.Names = append(p.Names, s.Name)
-			}
-		}
-		p.List = len(path) > 0 && path[len(path)-1].Kind == jsonpath.Each
-		if len(p.Names) > 0 {
-			places = append(places, p)
+		if names := pathNames(text); len(names) > 0 {
+			places = append(places, catalog.Place{Path: text, Names: names, List: strings.HasSuffix(text, "[*]")})
 		}
 	}
 	slices.SortFunc(places, func(a, b catalog.Place) int { return cmp.Compare(a.Path, b.Path) })

@@ -63,8 +63,7 @@ func (g *Graph) tool(i int) catalog.Tool {
 }
 
 func (p *Place) place() catalog.Place {
-	out := catalog.Place{Path: p.Path, Type: p.Type, Required: p.Required, List: p.List, Description: p.Description, Names: pathNames(p.Path)}
-	return out
+	return catalog.Place{Path: p.Path, Type: p.Type, Required: p.Required, List: p.List, Description: p.Description, Names: pathNames(p.Path)}
 }
 
 // pathNames returns the members that a path passes.

@@ -24,17 +24,13 @@ const (
 // them. It is immutable.
 type Retriever struct {
 	n     *Navigator
-	words *lexical.Index
 	terms *lexical.Vocabulary // of runs of characters
 	grams *lexical.Index
 }
 
 // NewRetriever returns a retriever of the tools that n may use.
 func NewRetriever(n *Navigator) *Retriever {
-	r := &Retriever{n: n, words: n.text, terms: &lexical.Vocabulary{}}
-	if r.words == nil {
-		r.words = textIndex(n.g)
-	}
+	r := &Retriever{n: n, terms: &lexical.Vocabulary{}}
 	grams := make([][]string, n.tools)
 	for i := range n.g.Tools {
 		t := &n.g.Tools[i]
@@ -59,7 +55,7 @@ func gramsOf(words []string) []string {
 func (r *Retriever) Match(text string) []Found {
 	words, grams := make([]float64, r.n.tools), make([]float64, r.n.tools)
 	terms := lexical.Terms(text)
-	r.words.Scores(terms, words)
+	r.n.text.Scores(terms, words)
 	r.grams.Products(r.terms.TFIDF(gramsOf(terms)), grams)
 	overMost(words)
 	overMost(grams)

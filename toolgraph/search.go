@@ -8,12 +8,6 @@ import (
 	"github.com/awo-dev/awo/internal/lexical"
 )
 
-// Node is a tool or a parameter of a Graph.
-type Node struct {
-	Param bool
-	Index int
-}
-
 // An arc leads from a node to one of what has to come before it.
 type arc struct {
 	to     int32 // a node: tools first, then parameters
@@ -39,7 +33,7 @@ type argument struct {
 
 // NewNavigator returns a navigator of the tools of g that are not pruned.
 func NewNavigator(g *Graph) *Navigator {
-	n := &Navigator{g: g, tools: len(g.Tools), back: make([][]arc, len(g.Tools)+len(g.Params)), feeds: map[argument][]int{}}
+	n := &Navigator{g: g, tools: len(g.Tools), back: make([][]arc, len(g.Tools)+len(g.Params)), text: textIndex(g), feeds: map[argument][]int{}}
 	usable := func(t int) bool { return g.Tools[t].State != Pruned }
 	for i, e := range g.Consumes {
 		if e.Weight > 0 {
@@ -175,12 +169,8 @@ func (f *frontier) Pop() any {
 // the BM25 score of each tool over the best one. Tools that the search did not reach
 // score 0 before.
 func (n *Navigator) WithText(found []Found, target int, task string) []Found {
-	index := n.text
-	if index == nil {
-		index = textIndex(n.g)
-	}
 	scores := make([]float64, n.tools)
-	index.Scores(lexical.Terms(task), scores)
+	n.text.Scores(lexical.Terms(task), scores)
 	most := slices.Max(scores)
 	if most == 0 {
 		return found
@@ -206,12 +196,6 @@ func (n *Navigator) WithText(found []Found, target int, task string) []Found {
 
 func byScore(a, b Found) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Tool, b.Tool))
-}
-
-// Indexed prepares the navigator for many calls of WithText.
-func (n *Navigator) Indexed() *Navigator {
-	n.text = textIndex(n.g)
-	return n
 }
 
 // textIndex returns BM25 over the tools: name twice, description, arguments.

@@ -87,7 +87,7 @@ func TestExact(t *testing.T) {
 		for _, f := range n.Exact(Query{Target: 0, Least: 1e-300}) {
 			reachable[f.Tool] = true
 		}
-		pruned := n.AlphaBeta(q, AlphaBeta{Height: -1, Degree: -1})
+		pruned := n.alphaBeta(q, 0, math.MaxInt)
 		if len(pruned) != len(reachable) {
 			t.Fatalf("alpha-beta without a threshold finds %d tools of %d", len(pruned), len(reachable))
 		}
@@ -121,8 +121,8 @@ func TestAnnealRepeats(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := NewNavigator(drawn(t))
 		seed := rapid.Uint64().Draw(t, "seed")
-		a := n.Anneal(Query{Target: 0}, Anneal{Seed: seed, Rounds: 5})
-		b := n.Anneal(Query{Target: 0}, Anneal{Seed: seed, Rounds: 5})
+		a := n.Anneal(Query{Target: 0}, seed)
+		b := n.Anneal(Query{Target: 0}, seed)
 		if !slices.Equal(a, b) {
 			t.Fatal("the same seed gives something else")
 		}
@@ -212,14 +212,14 @@ func TestSearchFigures(t *testing.T) {
 		{"tmdb", movies, tasks, .69, .83, .60, .69},
 		{"ultratool", ultra, left, .81, .94, .54, .81},
 	} {
-		n := NewNavigator(c.g).Indexed()
+		n := NewNavigator(c.g)
 		words := recall(c.g, c.tasks, func(target int, text string) []Found { return n.WithText(nil, target, text) })
 		exact := recall(c.g, c.tasks, func(target int, _ string) []Found { return n.Exact(Query{Target: target}) })
 		both := recall(c.g, c.tasks, func(target int, text string) []Found {
 			return n.WithText(n.Exact(Query{Target: target}), target, text)
 		})
-		beta := recall(c.g, c.tasks, func(target int, _ string) []Found { return n.AlphaBeta(Query{Target: target}, AlphaBeta{}) })
-		anneal := recall(c.g, c.tasks[:min(100, len(c.tasks))], func(target int, _ string) []Found { return n.Anneal(Query{Target: target}, Anneal{}) })
+		beta := recall(c.g, c.tasks, func(target int, _ string) []Found { return n.AlphaBeta(Query{Target: target}) })
+		anneal := recall(c.g, c.tasks[:min(100, len(c.tasks))], func(target int, _ string) []Found { return n.Anneal(Query{Target: target}, 0) })
 		t.Logf("%s: BM25 %.3f, exact %.3f, with words %.3f, alpha-beta %.3f, anneal %.3f", c.name, words, exact, both, beta, anneal)
 		if exact < c.exact || both < c.text || beta < c.beta || anneal < c.anneal || both < words {
 			t.Errorf("%s: recall at ten fell", c.name)
@@ -245,7 +245,7 @@ func averagePrecision(list []Found, wanted map[int]bool) (precision, recall floa
 func TestRetrievalFigures(t *testing.T) {
 	c := readCatalog(t, "toollinkos/tools.json")
 	g := Build(Input{Catalog: c, Links: decodeLines[Link](t, "toollinkos/links.jsonl"), NoEvaluation: true})
-	r := NewRetriever(NewNavigator(g).Indexed())
+	r := NewRetriever(NewNavigator(g))
 	precision, found, n := 0.0, 0.0, 0.0
 	for _, task := range decodeLines[gold](t, "toollinkos/tasks.jsonl") {
 		wanted := map[int]bool{}
@@ -302,7 +302,7 @@ func TestPathReads(t *testing.T) {
 // the same search: one tree, in which it is called once.
 func TestTree(t *testing.T) {
 	g := Build(Input{Catalog: readCatalog(t, "restbench-tmdb/tools.json")})
-	n := NewNavigator(g).Indexed()
+	n := NewNavigator(g)
 	wanted := func(names ...string) map[int]bool {
 		out := map[int]bool{}
 		for i, p := range g.Params {

@@ -1,7 +1,6 @@
 package toolgraph
 
 import (
-	"cmp"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -10,23 +9,16 @@ import (
 	"time"
 )
 
-// Upkeep are the constants of the graph's evolution (section 3.2.4). The zero value is
-// the default.
-type Upkeep struct {
-	Failure float64 // l of Equation 13, the weight of failures; 0 means .5
-	Prune   float64 // score above which a tool is pruned; 0 means .7, as in the paper
-	Grace   int     // calls below which a tool is not judged; 0 means 5
-	Memory  float64 // h of Equation 14; 0 means .7
-	Window  int     // days of Equation 14, and after which a call counts half in Equation 13; 0 means 7
-	Share   float64 // chance of a pruned tool that an update puts it back; 0 means .1, as in the paper
-	Seed    uint64
-}
-
-func (o Upkeep) filled() Upkeep {
-	o.Failure, o.Prune, o.Grace = cmp.Or(o.Failure, .5), cmp.Or(o.Prune, .7), cmp.Or(o.Grace, 5)
-	o.Memory, o.Window, o.Share = cmp.Or(o.Memory, .7), cmp.Or(o.Window, 7), cmp.Or(o.Share, .1)
-	return o
-}
+// The constants of the graph's evolution (section 3.2.4). The threshold and the chance are
+// the paper's.
+const (
+	failureWeight = .5 // l of Equation 13, the weight of failures
+	pruneAbove    = .7 // score above which a tool is pruned
+	grace         = 5  // calls below which a tool is not judged
+	memory        = .7 // h of Equation 14
+	window        = 7  // days of Equation 14, and after which a call counts half in Equation 13
+	probed        = .1 // chance of a pruned tool that an update puts it back
+)
 
 // PruneScore returns Equation 13: l s(failed/succeeded) + (1 - l) s(1/calls), s the
 // logistic function. It grows with failures and with rareness. Its units are ours: with
@@ -65,7 +57,7 @@ func (r *Recent) add(c Counts) {
 
 // recall brings what the tools did of late up to the last day of what is new. Calls
 // without a time pass no day.
-func (g *Graph) recall(old *Graph, fresh *Observed, window int) {
+func (g *Graph) recall(old *Graph, fresh *Observed) {
 	recent := make([]Recent, len(g.Tools))
 	for i := range g.Tools {
 		if j, known := old.Find(g.Tools[i].Name); known {
@@ -81,7 +73,7 @@ func (g *Graph) recall(old *Graph, fresh *Observed, window int) {
 			if g.Updated != "" {
 				passed := mustDay(day).Sub(mustDay(g.Updated)).Hours() / 24
 				for i := range recent {
-					recent[i].Calls *= math.Exp2(-passed / float64(window))
+					recent[i].Calls *= math.Exp2(-passed / window)
 				}
 			}
 			g.Updated = day
@@ -126,8 +118,7 @@ type Changes struct {
 // predictor, weights of edges between tools are stepped by Equation 14, and tools are
 // pruned and reactivated. It changes nothing of old; in holds what is new. Of tools
 // that both define, the definition in in counts.
-func Update(old *Graph, in Input, o Upkeep) (*Graph, Changes) {
-	o = o.filled()
+func Update(old *Graph, in Input) (*Graph, Changes) {
 	fresh := in.Observed
 	if fresh == nil {
 		fresh = &Observed{}
@@ -139,20 +130,20 @@ func Update(old *Graph, in Input, o Upkeep) (*Graph, Changes) {
 	merged.Links = append(old.given(), in.Links...)
 	g := Build(merged)
 	g.Trajectories = old.Trajectories + fresh.Trajectories
-	g.recall(old, fresh, o.Window)
+	g.recall(old, fresh)
 	var c Changes
 	for i := range g.Tools {
 		if _, known := old.Find(g.Tools[i].Name); !known {
 			c.New = append(c.New, g.Tools[i].Name)
 		}
 	}
-	g.step(old, fresh, o, &c)
-	g.prune(old, o, &c)
+	g.step(old, fresh, &c)
+	g.prune(old, in.Seed, &c)
 	return g, c
 }
 
 // step moves the weights of edges between tools by Equation 14, day by day.
-func (g *Graph) step(old *Graph, fresh *Observed, o Upkeep, c *Changes) {
+func (g *Graph) step(old *Graph, fresh *Observed, c *Changes) {
 	before := map[Step]float64{}
 	for _, e := range old.Follows {
 		before[Step{old.Tools[e.From].Name, old.Tools[e.To].Name}] = e.Weight
@@ -200,7 +191,7 @@ func (g *Graph) step(old *Graph, fresh *Observed, o Upkeep, c *Changes) {
 	// A window that is empty changes nothing, so long gaps are passed over.
 	for day := first; !day.After(last); day = day.AddDate(0, 0, 1) {
 		shift(day, 1)
-		shift(day.AddDate(0, 0, -o.Window), -1)
+		shift(day.AddDate(0, 0, -window), -1)
 		active := false
 		for to, n := range into {
 			if n == 0 {
@@ -209,7 +200,7 @@ func (g *Graph) step(old *Graph, fresh *Observed, o Upkeep, c *Changes) {
 			}
 			active = true
 			for _, s := range byTo[to] {
-				weights[s] = StepWeight(weights[s], succeeded[s], n, o.Memory)
+				weights[s] = StepWeight(weights[s], succeeded[s], n, memory)
 			}
 		}
 		if !active {
@@ -251,7 +242,7 @@ func nextDay(days []string, day time.Time) (time.Time, bool) {
 }
 
 // prune judges every tool by Equation 13 and puts some of the pruned ones back.
-func (g *Graph) prune(old *Graph, o Upkeep, c *Changes) {
+func (g *Graph) prune(old *Graph, seed uint64, c *Changes) {
 	sole := g.soleProducers()
 	for i := range g.Tools {
 		t := &g.Tools[i]
@@ -261,7 +252,7 @@ func (g *Graph) prune(old *Graph, o Upkeep, c *Changes) {
 		}
 		t.State = Active
 		switch {
-		case t.Counts.Calls() < o.Grace || PruneScore(t.Recent, o.Failure) <= o.Prune:
+		case t.Counts.Calls() < grace || PruneScore(t.Recent, failureWeight) <= pruneAbove:
 			if before == Pruned {
 				c.Reactivated = append(c.Reactivated, t.Name)
 			}
@@ -273,7 +264,7 @@ func (g *Graph) prune(old *Graph, o Upkeep, c *Changes) {
 		case before != Pruned:
 			t.State = Pruned
 			c.Pruned = append(c.Pruned, t.Name)
-		case g.chance(t.Name, o.Seed) < o.Share:
+		case g.chance(t.Name, seed) < probed:
 			c.Reactivated, c.Probed = append(c.Reactivated, t.Name), append(c.Probed, t.Name)
 		default:
 			t.State = Pruned

@@ -42,11 +42,11 @@ func TestPrunedAndBack(t *testing.T) {
 			}
 			return seen(append(list, run("2026-03-01", "other"))...)
 		}
-		g, _ := Update(Build(Input{Catalog: named("one", "other")}), Input{Observed: busy("", 1000)}, Upkeep{})
+		g, _ := Update(Build(Input{Catalog: named("one", "other")}), Input{Observed: busy("", 1000)})
 		at, _ := g.Find("one")
 		calls := 0
 		for g.Tools[at].State == Active && calls < 500 {
-			g, _ = Update(g, Input{Observed: busy("!", each)}, Upkeep{})
+			g, _ = Update(g, Input{Observed: busy("!", each)})
 			calls += each
 		}
 		t.Logf("%d an update: pruned after %d", each, calls)
@@ -59,7 +59,7 @@ func TestPrunedAndBack(t *testing.T) {
 			if g.Tools[at].State == Active {
 				o = busy(status, 1)
 			}
-			g, _ = Update(g, Input{Observed: o}, Upkeep{})
+			g, _ = Update(g, Input{Observed: o})
 			return g.Tools[at].State == Active
 		}
 		tried := 0
@@ -92,16 +92,16 @@ func TestPrunedAndBack(t *testing.T) {
 // A tool that is no more called goes, and comes back when it is called.
 func TestObsolete(t *testing.T) {
 	day := func(day string, tools ...string) Input { return Input{Observed: seen(run(day, tools...))} }
-	g, _ := Update(Build(Input{Catalog: named("one", "other")}), day("2026-03-01", "one", "one", "one", "one", "one", "one", "other"), Upkeep{})
-	g, c := Update(g, day("2026-03-15", "other"), Upkeep{})
+	g, _ := Update(Build(Input{Catalog: named("one", "other")}), day("2026-03-01", "one", "one", "one", "one", "one", "one", "other"))
+	g, c := Update(g, day("2026-03-15", "other"))
 	if len(c.Pruned) > 0 {
 		t.Errorf("after two weeks %v is pruned", c.Pruned)
 	}
-	g, c = Update(g, day("2026-04-15", "other"), Upkeep{})
+	g, c = Update(g, day("2026-04-15", "other"))
 	if !slices.Equal(c.Pruned, []string{"one"}) {
 		t.Errorf("after six weeks %v is pruned", c.Pruned)
 	}
-	if _, c = Update(g, day("2026-04-16", "one"), Upkeep{}); !slices.Equal(c.Reactivated, []string{"one"}) || len(c.Probed) > 0 {
+	if _, c = Update(g, day("2026-04-16", "one")); !slices.Equal(c.Reactivated, []string{"one"}) || len(c.Probed) > 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -161,7 +161,7 @@ func TestUpdate(t *testing.T) {
 	old := Build(Input{Catalog: named("a", "b", "c"), Observed: seen(run("2026-03-01", "a", "b"), run("2026-03-01", "c", "b"))})
 	before := weightOf(old, "a", "b")
 	fresh := seen(run("2026-03-10", "a", "b"), run("2026-03-10", "a", "b"), run("2026-03-10", "a", "b"), run("2026-03-10", "c", "b"))
-	g, c := Update(old, Input{Observed: fresh}, Upkeep{})
+	g, c := Update(old, Input{Observed: fresh})
 	if want := rounded(.7*before + .3*.75); math.Abs(weightOf(g, "a", "b")-want) > 1e-9 {
 		t.Errorf("the weight went from %v to %v, want %v", before, weightOf(g, "a", "b"), want)
 	}
@@ -173,7 +173,7 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("b was called %d times", g.Tools[b].Counts.OK)
 	}
 	// Without times the weights stay.
-	g, c = Update(old, Input{Observed: seen(run("", "a", "b"))}, Upkeep{})
+	g, c = Update(old, Input{Observed: seen(run("", "a", "b"))})
 	if weightOf(g, "a", "b") != before || !c.Untimed || c.Days != 0 {
 		t.Errorf("without times the weight is %v, was %v (%+v)", weightOf(g, "a", "b"), before, c)
 	}
@@ -195,14 +195,14 @@ func TestPruning(t *testing.T) {
 	names = append(names, "rare")
 	list = append(list, run("2026-03-01", "!rare"), run("2026-03-01", "!rare"), run("2026-03-01", "!rare"))
 	empty := Build(Input{Catalog: named(names...)})
-	g, c := Update(empty, Input{Observed: seen(list...)}, Upkeep{})
+	g, c := Update(empty, Input{Observed: seen(list...)})
 	if len(c.Pruned) != 20 || len(c.Probed) != 0 {
 		t.Fatalf("%d tools pruned, %d put back; 4 calls are no judgement, 10 are", len(c.Pruned), len(c.Probed))
 	}
 	probed := 0
 	for range 50 {
-		next, c := Update(g, Input{Observed: seen(run("2026-03-02", "busy"))}, Upkeep{})
-		_, again := Update(g, Input{Observed: seen(run("2026-03-02", "busy"))}, Upkeep{})
+		next, c := Update(g, Input{Observed: seen(run("2026-03-02", "busy"))})
+		_, again := Update(g, Input{Observed: seen(run("2026-03-02", "busy"))})
 		if !slices.Equal(c.Probed, again.Probed) {
 			t.Fatalf("the same update puts back %v and %v", c.Probed, again.Probed)
 		}
@@ -223,7 +223,7 @@ func TestFailingStays(t *testing.T) {
 	for range 10 {
 		list = append(list, run("2026-03-01", "!find_order", "get_order"))
 	}
-	g, changes := Update(Build(Input{Catalog: c}), Input{Observed: seen(list...)}, Upkeep{})
+	g, changes := Update(Build(Input{Catalog: c}), Input{Observed: seen(list...)})
 	at, _ := g.Find("find_order")
 	if g.Tools[at].State != Failing || !slices.Equal(changes.Failing, []string{"find_order"}) {
 		t.Errorf("the only producer is %s", g.Tools[at].State)
@@ -319,7 +319,7 @@ func FuzzDecode(f *testing.F) {
 		n := NewNavigator(g)
 		for i := range min(3, len(g.Tools)) {
 			n.Path(Query{Target: i}, n.Exact(Query{Target: i}))
-			n.AlphaBeta(Query{Target: i}, AlphaBeta{})
+			n.AlphaBeta(Query{Target: i})
 			g.Substitutes(i, nil)
 		}
 		if _, err := g.Encode(); err != nil {

@@ -15,7 +15,7 @@ const maxExamples = 3
 func (e *Examiner) Evidence() *Evidence {
 	out := &Evidence{
 		Set: e.set, Catalog: e.catalog, Trajectories: len(e.runs), Calls: e.next.calls(),
-		States: e.states.Len(), LeftOut: e.leftOut, Unwatched: e.unstored, Runs: e.runs,
+		States: e.states.Len(), Unwatched: e.unstored, Runs: e.runs,
 		Next: e.next.heldOut(e.options.Folds, e.options.Seed),
 	}
 	for _, b := range e.byTool {

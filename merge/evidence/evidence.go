@@ -42,7 +42,6 @@ func (k CheckKind) String() string {
 // Options are the choices of an [Examiner]. The zero value is the
 // default.
 type Options struct {
-	MaxStates int     // watch at most so many states; 0 for no limit
 	MaxReads  int     // watch at most so many reads, told apart by state and arguments, by task too; 0 means 1<<20
 	Tolerance float64 // share of contradictions that may be chance; 0 means 0.01
 	Folds     int     // of the held-out loss; 0 means 10
@@ -69,7 +68,7 @@ type Options struct {
 // hashes: with u rules that move states, 5u+24 bytes a state, some 120 for a read
 // from a state and 4u+64 for each of the at most 4 histories of it that are
 // compared, twice that where tasks have several trials; 110 a trajectory and 8 a
-// call. MaxStates and MaxReads bound the two that grow fastest.
+// call. MaxReads bounds what grows fastest.
 type Examiner struct {
 	set     *rules.Set
 	options Options
@@ -86,7 +85,6 @@ type Examiner struct {
 	states   hash128.Table
 	first    []uint32 // by state and unit: the key without the unit, of the first history there
 	joined   []bool   // by state and unit: another history had another key
-	leftOut  int      // histories in states beyond MaxStates
 	unstored int      // reads beyond MaxReads
 
 	groups   map[hash128.Hash]*readGroup
@@ -247,8 +245,8 @@ func (e *Examiner) Add(t *trace.Trajectory) {
 		call := &t.Calls[i]
 		scratch = call.AppendCanonicalArgs(scratch[:0])
 		called := hash128.Mix(e.seeds.Text(call.Tool.Value()), e.seeds.Raw(trace.Raw{Data: scratch}))
-		state, ok := e.arrive(i)
-		if ok && call.Origin == trace.OriginModel {
+		state := e.arrive(i)
+		if call.Origin == trace.OriginModel {
 			e.next.add(state, call.Tool)
 			if e.now.reads[i] && call.HasResult {
 				e.check(call, i, state, called, history)
@@ -259,29 +257,18 @@ func (e *Examiner) Add(t *trace.Trajectory) {
 	e.arrive(len(t.Calls))
 }
 
-// arrive notes the history before call i in its state, and returns that; false
-// if there is no room for it.
-func (e *Examiner) arrive(i int) (state uint32, ok bool) {
-	key := e.points[i].State
-	if limit := e.options.MaxStates; limit > 0 && e.states.Len() >= limit {
-		n, known := e.states.Find(key)
-		if !known {
-			e.leftOut++
-			return 0, false
-		}
-		e.join(n, i)
-		return n, true
-	}
-	n, known := e.states.Number(key)
+// arrive notes the history before call i in its state, and returns that.
+func (e *Examiner) arrive(i int) (state uint32) {
+	n, known := e.states.Number(e.points[i].State)
 	if known {
 		e.join(n, i)
-		return n, true
+		return n
 	}
 	for u := range e.units {
 		e.first = append(e.first, e.now.keys[u][i])
 	}
 	e.joined = append(e.joined, make([]bool, len(e.units))...)
-	return n, true
+	return n
 }
 
 // join notes without which units the history before call i would not be in its
@@ -302,7 +289,6 @@ type Evidence struct {
 
 	Trajectories, Calls int // read and examined
 	States              int
-	LeftOut             int // histories in states beyond MaxStates
 	Unwatched           int // reads beyond MaxReads
 
 	Checks         [numChecks]int // by CheckKind, those that count

@@ -211,14 +211,6 @@ func TestNothingIsJoinedBesides(t *testing.T) {
 	}
 }
 
-func TestEvidenceOfMaxStates(t *testing.T) {
-	e := NewExaminer(nil, Options{MaxStates: 2})
-	e.Add(mergetest.Run("a{}", "b{}", "c{}"))
-	if got := e.Evidence(); got.States != 2 || got.LeftOut != 2 {
-		t.Errorf("%d states, %d left out", got.States, got.LeftOut)
-	}
-}
-
 func TestMaxReads(t *testing.T) {
 	e := NewExaminer(mergetest.Set(mergetest.Effect("get_*", rules.Accessor)), Options{MaxReads: 2})
 	e.Add(mergetest.Returning("a", "get_a{}=1", "get_b{}=1"))

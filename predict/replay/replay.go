@@ -21,12 +21,11 @@ const (
 	PredictorDefault = "default"
 	PredictorPreset  = "autotool"
 	PredictorTrigram = "3-gram"
-	PredictorRecover = "3-gram-recovery"
 )
 
 // Predictors returns their names, in the order of reports.
 func Predictors() []string {
-	return []string{PredictorDefault, PredictorPreset, PredictorTrigram, PredictorRecover}
+	return []string{PredictorDefault, PredictorPreset, PredictorTrigram}
 }
 
 // Options are the choices of a replay. The zero value is the default.
@@ -39,7 +38,7 @@ type Options struct {
 	Seed      uint64 // deals tasks into the parts of calibration
 
 	// Ready, if set, is the model of the default predictor, and Counts what the
-	// others are made of: nothing is trained. Without Counts the 3-grams are left
+	// others are made of: nothing is trained. Without Counts the 3-gram is left
 	// out.
 	Ready  *predict.Model
 	Counts *predict.Graph
@@ -163,7 +162,7 @@ func newReplayers(graph *predict.Graph, main *predict.Model, o Options) []*repla
 				out = append(out, &other)
 			}
 			continue
-		case PredictorTrigram, PredictorRecover:
+		case PredictorTrigram:
 			if plain == nil {
 				continue
 			}
@@ -179,7 +178,7 @@ type replayer struct {
 	kind       string
 	o          Options
 	p          *predict.Predictor
-	similarity predict.Similarity
+	similarity *predict.Lexical
 	effects    predict.Effects
 	as         string  // whose verdicts they are, if that is not the kind
 	alpha      float64 // of the preset
@@ -242,9 +241,6 @@ func (r *replayer) predict(h *predict.History, d *predict.Decision, v *Verdict) 
 		if f, ok := r.p.Fire(h, d); ok {
 			r.judge(h, d, v, f)
 		}
-		return
-	}
-	if r.kind == PredictorRecover && r.recovers(h, d, v) {
 		return
 	}
 	score := slices.Max(r.likely)

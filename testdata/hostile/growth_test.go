@@ -19,7 +19,7 @@ import (
 // counted are the commands whose work is counted: together they go through every stage.
 var counted = []string{
 	"convert IN --redact --out OUT", "extract IN --threshold 3 --out OUT", "replay IN --kfold 2 --gate open --fire any",
-	"replay IN --prequential", "snapshot build IN --out OUT", "rules suggest IN", "tools subset IN --out OUT", "report IN --backtest always --out OUT",
+	"replay IN", "snapshot build IN --out OUT", "rules suggest IN", "tools subset IN --out OUT", "report IN --backtest always --out OUT",
 }
 
 // spansCounted are those for traces of spans, which are slow, if at all, to put together.

@@ -109,7 +109,7 @@ var (
 		"replay": {"replay {in} {rules}", "replay {in} --sample 50 --kfold 3 --fire any --gate open --exclude-tool think --format json"},
 		"replay-formats": {
 			"replay {in} --sample 40 --kfold 3 --format markdown", "replay {in} --sample 40 --kfold 3 --format csv",
-			"replay {in} --sample 30 --prequential --format json", "replay {in} --sample 30 --kfold 3 --gate autotool",
+			"replay {in} --sample 30 --kfold 3 --gate autotool",
 		},
 		"backtest": {"backtest {in} {rules} --format json"},
 		"backtest-formats": {
@@ -128,7 +128,7 @@ var (
 			"tools path mail_search --graph world/graph.json", "tools path mail_search --graph world/graph.json --format json",
 			"tools path mail_search --substitutes --graph world/graph.json", "tools subset {in} --out subset",
 			"tools path --recover path.json --failed mail_login --graph world/graph.json",
-			"tools graph {in} --add-to world/graph.json --out new", "tools graph --diff world/graph.json --graph new/graph.json",
+			"tools graph {in} --add-to world/graph.json --out new",
 		},
 		"rules-suggest": {"rules suggest {in}", "rules suggest {in} --sample 60 --format json"},
 		"rules": {

@@ -13,7 +13,8 @@ func TestDecisions(t *testing.T) {
 		Turns: make([]trace.Turn, 6),
 		Calls: []trace.Call{
 			{Tool: lookup, Turn: 0},
-			{Tool: lookup, Turn: 1}, {Tool: lookup, Turn: 1},
+			{Tool: lookup, Turn: 1},
+			{Tool: lookup, Turn: 1},
 			{Tool: lookup, Turn: 2, Origin: trace.OriginCode}, // a program decided on it
 			{Tool: lookup, Turn: 4},
 			{Tool: lookup, Turn: -1}, // whose turn is not recorded

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
@@ -16,19 +15,8 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// graphFrom says which graph a command looks at.
-type graphFrom struct {
-	sourceOptions `mapstructure:",squash"`
-	Graph         string `mapstructure:"graph"`
-}
-
-func addGraphFrom(f *pflag.FlagSet) {
-	addSources(f)
-	f.String("graph", "", "read the graph from this `FILE` (graph.json of `awo tools graph --out`) instead of building it")
-}
-
 // graph reads or builds the graph.
-func (o graphFrom) graph(j *cli.Job, files []string) (*toolgraph.Graph, error) {
+func (o pathOptions) graph(j *cli.Job, files []string) (*toolgraph.Graph, error) {
 	if o.Graph == "" {
 		_, g, err := build(j, o.sourceOptions, files, false)
 		return g, err
@@ -39,9 +27,6 @@ func (o graphFrom) graph(j *cli.Job, files []string) (*toolgraph.Graph, error) {
 	return readGraph(j, o.Graph)
 }
 
-const graphFromHelp = `The graph is that of --graph, or is built from --catalog and the trace FILES.
-`
-
 // searches are the ways to search.
 const (
 	searchExact     = "exact"
@@ -50,11 +35,12 @@ const (
 )
 
 type pathOptions struct {
-	graphFrom `mapstructure:",squash"`
-	Have      []string `mapstructure:"have"`
-	Want      []string `mapstructure:"want"`
-	Task      string   `mapstructure:"task"`
-	Search    string   `mapstructure:"search"`
+	sourceOptions `mapstructure:",squash"`
+	Graph         string   `mapstructure:"graph"`
+	Have          []string `mapstructure:"have"`
+	Want          []string `mapstructure:"want"`
+	Task          string   `mapstructure:"task"`
+	Search        string   `mapstructure:"search"`
 
 	Substitutes bool   `mapstructure:"substitutes"`
 	Recover     string `mapstructure:"recover"`
@@ -94,7 +80,9 @@ are named: a write that failed may have been done.
 substitute; another way to the step that needed its result; with --task, other targets.
 Nothing is called, and no way goes through a tool that writes.
 
-` + graphFromHelp + "\n" + cli.FilesHelp,
+The graph is that of --graph, or is built from --catalog and the trace FILES.
+
+` + cli.FilesHelp,
 		Example: `  awo tools path send_invoice --graph world/graph.json
   awo tools path send_invoice traces/ --catalog tools.json --have customer_id
   awo tools path --task "cancel my order" --graph world/graph.json
@@ -105,7 +93,8 @@ Nothing is called, and no way goes through a tool that writes.
 	}
 	cli.Uses(c, cli.UseTraces)
 	f := c.Flags()
-	addGraphFrom(f)
+	addSources(f)
+	f.String("graph", "", "read the graph from this `FILE` (graph.json of `awo tools graph --out`) instead of building it")
 	f.StringSlice("have", nil, "the caller has this `PARAMETER`; may be repeated")
 	f.StringSlice("want", nil, "the caller wants this `PARAMETER` of results, with or without TARGET; may be repeated")
 	f.String("task", "", "the `TEXT` of the task")
@@ -166,7 +155,7 @@ func path(j *cli.Job, o pathOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	n := toolgraph.NewNavigator(g).Indexed()
+	n := toolgraph.NewNavigator(g)
 	q := toolgraph.Query{Have: have}
 	var targets []int
 	if len(args) > 0 {
@@ -228,9 +217,9 @@ func path(j *cli.Job, o pathOptions, args []string) error {
 func search(n *toolgraph.Navigator, q toolgraph.Query, o pathOptions, seed uint64) []toolgraph.Found {
 	switch o.Search {
 	case searchAlphaBeta:
-		return n.AlphaBeta(q, toolgraph.AlphaBeta{})
+		return n.AlphaBeta(q)
 	case searchAnneal:
-		return n.Anneal(q, toolgraph.Anneal{Seed: seed})
+		return n.Anneal(q, seed)
 	}
 	return n.Exact(q)
 }
