@@ -24,6 +24,8 @@ func claudeChains(lines []*claudeLine) []claudeChain {
 	for _, l := range lines {
 		agent := l.agent
 		switch {
+		case l.kind == "result": // about the session
+			continue
 		case agent != "" && l.sidechain:
 		case l.toolParent != "":
 			agent = l.toolParent

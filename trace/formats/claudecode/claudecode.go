@@ -49,7 +49,8 @@ type claudeLine struct {
 	timestamp           []byte
 	message             []byte
 	request             string
-	hasParent           bool // the line has a member for its parent, null or not
+	hasParent           bool         // the line has a member for its parent, null or not
+	totals              build.Totals // of a result, which states them
 
 	order int // in input
 	part  int
@@ -100,6 +101,11 @@ func readClaudeLine(c *jsonscan.Cursor) (l claudeLine, ok bool) {
 			l.timestamp, _ = c.Text()
 		case "cwd":
 			l.folder = text()
+		case "usage":
+			l.totals.Usage = build.UsageAnthropic.Read(c)
+		case "num_turns":
+			n, _ := c.Int()
+			l.totals.Turns = int(n)
 		case "requestId":
 			l.request = text()
 		case "message":
@@ -125,7 +131,7 @@ func decodeClaudeCode(r trace.Record) ([]trace.Fragment, error) {
 		return nil, nil // a snapshot or a summary, which belongs to no conversation
 	}
 	data := r.Data
-	if l.kind != "user" && l.kind != "assistant" {
+	if l.kind != "user" && l.kind != "assistant" && l.kind != "result" {
 		// Other lines matter as links of the chain alone.
 		if l.uuid == "" {
 			return nil, nil
@@ -168,7 +174,11 @@ func claudeTrajectories(s claudeSession, parts []trace.Fragment, copied int) []*
 	var out []*trace.Trajectory
 	for _, chain := range claudeChains(s.lines) {
 		active, abandoned := activeLines(chain.lines)
-		t := claudeTrajectory(session, chain.agent, active, starter)
+		var stated build.Totals
+		if chain.agent == "" {
+			stated = s.totals()
+		}
+		t := claudeTrajectory(session, chain.agent, active, starter, stated)
 		t.Anomalies.AddN(build.CodeBranchAbandoned, abandoned)
 		if len(out) == 0 {
 			t.Anomalies.AddN(build.CodeLineCopied, copied)
@@ -269,7 +279,7 @@ func blockIDs(message []byte, member string) []string {
 
 // claudeTrajectory builds the trajectory of one agent. Calls of its that started
 // agents are noted in starter.
-func claudeTrajectory(session, agent string, lines []*claudeLine, starter map[string]string) *trace.Trajectory {
+func claudeTrajectory(session, agent string, lines []*claudeLine, starter map[string]string, stated build.Totals) *trace.Trajectory {
 	size := 0
 	for _, l := range lines {
 		size += len(l.message)
@@ -323,7 +333,32 @@ func claudeTrajectory(session, agent string, lines []*claudeLine, starter map[st
 		}
 	}
 	build.ClearTurnModels(t)
+	results := 0
+	for i := range t.Calls {
+		if t.Calls[i].HasResult {
+			results++
+		}
+	}
+	if b.Stated = stated; stated.Turns <= 1+results { // it counts the first message and each result
+		b.Stated.Turns = 0
+	}
 	return b.Finish()
+}
+
+// totals returns what the result of a session states. Of several it is not known which of
+// them count those before.
+func (s *claudeSession) totals() (stated build.Totals) {
+	n := 0
+	for _, l := range s.lines {
+		if l.kind == "result" {
+			stated = l.totals
+			n++
+		}
+	}
+	if n > 1 {
+		return build.Totals{}
+	}
+	return stated
 }
 
 // addClaudeUser adds a line of the user: results, what the user said, or what the

@@ -52,8 +52,9 @@ func decodeCodex(r trace.Record) ([]trace.Fragment, error) {
 type codexDecoder struct {
 	b       *build.Builder
 	inTurn  bool
-	model   string // of the responses that follow
-	total   string // token counts at the last response
+	model   string      // of the responses that follow
+	total   string      // token counts at the last response, as written
+	so      trace.Usage // the same, read
 	started bool
 	calls   map[string]int     // the last call with an id
 	printed map[int]*codexLine // by call: the event with what it put out
@@ -235,6 +236,7 @@ func (d *codexDecoder) count(it *codexItem) {
 		return
 	}
 	d.total = it.total
+	d.compare(it)
 	if d.before {
 		if d.waiting.Known {
 			d.b.Anomaly(build.CodeUsageUnplaced, 1)
@@ -249,6 +251,16 @@ func (d *codexDecoder) count(it *codexItem) {
 	}
 	turns[len(turns)-1].Usage = it.usage
 	d.inTurn = false
+}
+
+// compare compares the token counts of a response with what the session's total grew by.
+func (d *codexDecoder) compare(it *codexItem) {
+	total := build.ReadUsage([]byte(it.total), &build.UsageResponses)
+	input, output := total.Input-d.so.Input, total.Output-d.so.Output
+	if d.so.Known && total.Known && min(input, output) >= 0 && (input != it.usage.Input || output != it.usage.Output) {
+		d.b.Anomaly(build.CodeUsageSum, 1)
+	}
+	d.so = total
 }
 
 // responseItem adds an item of the Responses API.

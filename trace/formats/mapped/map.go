@@ -111,6 +111,10 @@ const (
 	fScore
 	fStarted
 	fEnded
+	fTotalUsage // what the session states about itself
+	fTotalCost
+	fTotalTurns
+	fTotalCalls
 	fUnasked
 	fUser
 	fSystem
@@ -167,7 +171,7 @@ const (
 
 // fieldNames are what the fields of a rule are called.
 var fieldNames = [fields]string{
-	"records", "trajectory", "order", "whole", "agent", "session", "folder", "parent", "parent-call", "task", "trial", "outcome", "score", "started", "ended", "unasked", "user", "system", "answer", "tools", "attachments", "events", "within", "again", "restated", "rewind", "follows", "current", "once", "anomaly",
+	"records", "trajectory", "order", "whole", "agent", "session", "folder", "parent", "parent-call", "task", "trial", "outcome", "score", "started", "ended", "total-usage", "total-cost", "total-turns", "total-calls", "unasked", "user", "system", "answer", "tools", "attachments", "events", "within", "again", "restated", "rewind", "follows", "current", "once", "anomaly",
 	"role", "turn", "response", "text", "thought", "thoughts", "messages", "origin", "after", "calls", "results", "answers", "model", "time", "end", "called", "usage", "less",
 	"tool", "arguments", "command", "drop", "piece", "id", "result", "error", "ok", "status", "exit",
 	"span", "above", "title", "input", "output", "attributes", "elsewhere",

@@ -24,6 +24,7 @@ type reading struct {
 	kept    map[string][]byte // events that count as they are told last, by id
 	order   []string          // their ids
 	current string            // the last of the branch that counts
+	retold  retelling
 	seen    map[string]bool   // events that count once
 
 	responses map[string]int // turns of which more may be told, by the id of the response
@@ -85,7 +86,8 @@ func (r *reading) record(v []byte, first bool) {
 	}
 	for _, e := range r.all(m.at[fRestated], v) {
 		r.forget()
-		if rule := r.ruleOf(e); rule != nil && r.who(rule, e) == speakerSystem && r.kept[r.text(m.at[fAgain], e)] == nil {
+		id := r.text(m.at[fAgain], e)
+		if rule := r.ruleOf(e); rule != nil && r.kept[id] == nil && !r.retold.copies(id, r.telling(rule, e)) && r.who(rule, e) == speakerSystem {
 			r.keep(e)
 		}
 	}
@@ -99,7 +101,7 @@ func (r *reading) record(v []byte, first bool) {
 // keep notes an event, which replaces one with its id, or takes others back.
 func (r *reading) keep(e []byte) {
 	if back := r.first(r.m.at[fRewind], e); back != nil {
-		at := max(slices.Index(r.order, textOf(back)), 0) // an unknown one takes back all
+		at := max(slices.Index(r.order, cmp.Or(r.retold.of[textOf(back)], textOf(back))), 0) // an unknown one takes back all
 		for _, gone := range r.order[at:] {
 			delete(r.kept, gone)
 		}
@@ -107,10 +109,11 @@ func (r *reading) keep(e []byte) {
 		r.order = r.order[:at]
 		return
 	}
-	if r.ruleOf(e) == nil {
+	rule := r.ruleOf(e)
+	id := r.text(r.m.at[fAgain], e)
+	if rule == nil || r.retold.of[id] != "" {
 		return
 	}
-	id := r.text(r.m.at[fAgain], e)
 	if id == "" {
 		id = "\x00" + strconv.Itoa(len(r.order)) // no recorded id
 	}
@@ -121,12 +124,20 @@ func (r *reading) keep(e []byte) {
 		r.order = append(r.order, id)
 	}
 	r.kept[id] = e
+	if r.m.at[fRestated] != nil {
+		r.retold.note(id, r.telling(rule, e))
+	}
 }
 
 // settled returns the events that were kept and count, in order: the last branch alone
 // where events say which they follow.
 func (r *reading) settled() (events [][]byte) {
 	if r.m.at[fFollows] == nil {
+		if r.m.at[fRestated] != nil {
+			all := len(r.order)
+			r.order = r.retold.once(r.order)
+			r.Builder.Anomaly(build.CodeLineCopied, all-len(r.order))
+		}
 		for _, id := range r.order {
 			events = append(events, r.kept[id])
 		}
@@ -198,6 +209,7 @@ func (r *reading) header(m *rule, v []byte) {
 	if at := r.moment(m.at[fEnded], v); !at.IsZero() {
 		t.End = at
 	}
+	r.totals(m, v)
 	if scores := r.all(m.at[fScore], v); len(scores) == 1 { // of several it is not said which counts
 		c := jsonscan.New(scores[0])
 		if n, ok := c.Float(); ok {
@@ -226,6 +238,22 @@ func (r *reading) header(m *rule, v []byte) {
 			t.Tools = list
 		} else { // of which only those that are new count
 			r.Messages.Tools = append(r.Messages.Tools, list...)
+		}
+	}
+}
+
+// totals reads the sums and counts that a session states about itself.
+func (r *reading) totals(m *rule, v []byte) {
+	stated := &r.Builder.Stated
+	for _, counts := range r.all(m.at[fTotalUsage], v) {
+		stated.Usage.Add(build.ReadUsage(counts, m.counts))
+	}
+	if cost, err := strconv.ParseFloat(r.text(m.at[fTotalCost], v), 64); err == nil {
+		stated.Usage.CostUSD = &cost
+	}
+	for p, to := range map[field]*int{fTotalTurns: &stated.Turns, fTotalCalls: &stated.Calls} {
+		if n, err := strconv.Atoi(r.text(m.at[p], v)); err == nil {
+			*to = n
 		}
 	}
 }

@@ -42,11 +42,35 @@ func (m *Map) joinSpans(key string, parts []trace.Fragment) []*trace.Trajectory 
 		r.settle(s)
 		spans = append(spans, &s.Span)
 	}
+	r.totalled()
 	out := spantree.JoinPlatform(key, spans, r.Builder)
+	r.Builder.Stated.Compare(out)
 	for _, t := range out {
 		t.Session, t.Source = r.session, parts[0].Pos
 	}
 	return out
+}
+
+// totalled takes the token counts of spans that add up those below them, of which the
+// uppermost have all.
+func (r *spanReading) totalled() {
+	for _, s := range r.all {
+		if s.role != speakerTotal {
+			continue
+		}
+		up := r.byID[s.Parent]
+		for n := 0; up != nil && up.role != speakerTotal && n < maxSpans; n++ {
+			up = r.byID[up.Parent]
+		}
+		if up == nil || up.role != speakerTotal {
+			r.Builder.Stated.Usage.Add(s.Tokens)
+		}
+	}
+	for _, s := range r.all {
+		if s.role == speakerTotal {
+			s.Tokens = trace.Usage{}
+		}
+	}
 }
 
 // maxSpans is how deep spans stand inside of each other in a record at most.
@@ -61,6 +85,7 @@ func (r *spanReading) read(v []byte, depth int) {
 	r.forget()
 	r.session = cmp.Or(r.text(m.at[fSession], v), r.session)
 	id := r.text(m.at[fSpan], v)
+	r.totals(m, v)
 	if role := r.who(m, v); role != speakerHeader {
 		s, known := r.byID[id]
 		if !known || id == "" {

@@ -40,7 +40,11 @@ func readSWEAgent(b *build.Builder, records [][]byte) [][]byte {
 	} else {
 		return nil
 	}
-	return [][]byte{build.Object("run", records[0], "events", build.List(r.events))}
+	var calls []byte
+	if r.mini {
+		calls = build.MemberRaw(run["info"], "model_stats", "api_calls")
+	}
+	return [][]byte{build.Object("run", records[0], "calls", calls, "events", build.List(r.events))}
 }
 
 // step adds a step of a run without messages, or a message that has a text as data sets

@@ -35,6 +35,7 @@ type Builder struct {
 	Waiting    waitingCalls
 	ids        seenIDs
 	Memo       *trace.ToolMemo // nil if nothing is to be remembered
+	Stated     Totals
 	*recordMemory
 }
 
@@ -328,6 +329,7 @@ func (b *Builder) Finish() *trace.Trajectory {
 			u.Contradicted = false
 		}
 	}
+	b.Stated.Compare([]*trace.Trajectory{b.Trajectory})
 	foldContinued(b.Trajectory)
 	markAfterUser(b.Trajectory)
 	return b.Trajectory
