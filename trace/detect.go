@@ -24,7 +24,8 @@ type recognised struct {
 	container Container
 	whole     bool
 	log       bool
-	text      io.Reader // the whole file, its beginning included
+	text      io.Reader   // the whole file, its beginning included
+	mixed     *diag.Error // that records are of several formats; nil if they are not
 }
 
 // recognise finds the format of a file: named, if a name was given, else the
@@ -45,7 +46,11 @@ func recognise(s *source, text io.Reader, formats []Format, named *Format) (reco
 		}
 		format, match := detect(head, formats, named)
 		if format != nil && (last || !match.Unsure) {
-			return recognised{format, head.Container, match.Whole, match.Log, io.MultiReader(bytes.NewReader(raw), text)}, nil
+			known := recognised{format, head.Container, match.Whole, match.Log, io.MultiReader(bytes.NewReader(raw), text), nil}
+			if named == nil && !match.Whole && format.Split == nil {
+				known.mix(s.name, head, formats)
+			}
+			return known, nil
 		}
 		if err != nil && !whole {
 			return recognised{}, readProblem(diag.Pos{File: s.name}, err)
@@ -354,4 +359,90 @@ func NewHeadRecord(raw []byte, cut bool) HeadRecord {
 		r.Keys = append(r.Keys, key)
 		r.Members[key] = value
 	}
+}
+
+// mixture reads a file whose records are of several formats, each by its own.
+type mixture struct {
+	main    *Format // of the file as a whole
+	formats []Format
+}
+
+// mix makes the format of a file a mixture if the head has a record of another one.
+func (k *recognised) mix(file string, h Head, formats []Format) {
+	m := mixture{k.format, formats}
+	for _, r := range h.Records[:max(len(h.Records)-1, 0)] { // the last may be cut short
+		if k.mixAt(file, h, r, m) {
+			return
+		}
+	}
+	if n := len(h.Records); n > 1 && !h.Records[n-1].Truncated {
+		k.mixAt(file, h, h.Records[n-1], m)
+	}
+}
+
+func (k *recognised) mixAt(file string, h Head, r HeadRecord, m mixture) bool {
+	other := m.formatOf(r.Raw)
+	if other == m.main {
+		return false
+	}
+	line := 1 + bytes.Count(h.Raw[:max(bytes.Index(h.Raw, r.Raw), 0)], newline)
+	k.mixed = diag.Warn(diag.Pos{File: file, Line: line, Col: 1}, "formats-mixed",
+		"the file has records of several formats: %s, and here %s; each is read by its own", m.main.Name, other.Name)
+	k.mixed.Note(diag.Pos{}, "keep each format in a file of its own: only the first %d records show whether formats are mixed", MaxHeadRecords)
+	k.format = &Format{Name: m.main.Name, Decode: m.decode, Assemble: m.assemble}
+	return true
+}
+
+// formatOf returns the format of a record: that of the file, unless the record alone is of
+// another one and not of that.
+func (m mixture) formatOf(data []byte) *Format {
+	data = bytes.TrimSpace(data)
+	head := Head{Records: []HeadRecord{NewHeadRecord(data, false)}, Raw: data}
+	if m.main.Detect(head).OK {
+		return m.main
+	}
+	other, _ := detect(head, m.formats, nil)
+	if other == nil || other.Split != nil {
+		return m.main
+	}
+	if m.main.General || other.General { // which is told by what the record holds for the file's
+		if parts, _ := m.main.Decode(Record{Data: data, Line: 1, Col: 1}); len(parts) > 0 {
+			return m.main
+		}
+	}
+	return other
+}
+
+// decode reads a record. The keys of its fragments begin with their format.
+func (m mixture) decode(r Record) ([]Fragment, error) {
+	f := m.formatOf(r.Data)
+	parts, err := f.Decode(r)
+	for i := range parts {
+		p := &parts[i]
+		if p.Trajectory != nil {
+			p.Trajectory.Format = f.Name
+			continue
+		}
+		p.Key = f.Name + "\x00" + p.Key
+		for j := range p.Aliases {
+			p.Aliases[j] = f.Name + "\x00" + p.Aliases[j]
+		}
+	}
+	return parts, err
+}
+
+func (m mixture) assemble(key string, parts []Fragment) ([]*Trajectory, error) {
+	for i := range m.formats {
+		f := &m.formats[i]
+		own, ok := strings.CutPrefix(key, f.Name+"\x00")
+		if !ok {
+			continue
+		}
+		out, err := f.Assemble(own, parts)
+		for _, t := range out {
+			t.Format = f.Name
+		}
+		return out, err
+	}
+	return nil, nil
 }

@@ -110,6 +110,9 @@ func (f *finder) split(i int, opened *file) bool {
 		text := known.text
 		known.text = nil // it is of this reading
 		a.known = &known
+		if known.mixed != nil && !f.fail(known.mixed) {
+			return false
+		}
 		return f.recordsOf(i, text)
 	}
 	return f.recordsOf(i, f.text)

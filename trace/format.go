@@ -20,6 +20,10 @@ type Format struct {
 	// cheap, and claim nothing that another format's files look like.
 	Detect func(Head) Match
 
+	// General says that one of its records alone may look like those of other formats, or
+	// theirs like its own.
+	General bool
+
 	// Split finds the records of one file, serially. Nil means SplitRecords:
 	// lines, the elements of a top-level array, or whole documents; see also
 	// SplitMember. An error is a *diag.Error about the place where reading goes on.

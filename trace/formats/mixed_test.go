@@ -127,3 +127,53 @@ func TestMixedFolder(t *testing.T) {
 		}
 	}
 }
+
+// TestMixedFile holds that each record of a file of several formats is read by its own, and
+// that a warning says at which line they begin to differ. Files of one format have none.
+func TestMixedFile(t *testing.T) {
+	fixture := func(name string) string {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(data)) + "\n"
+	}
+	codex, claude, agents := fixture("codex/testdata/codex/totals.jsonl"), fixture("claudecode/testdata/claude-code/tool-search.jsonl"), fixture("agents/testdata/openai-agents/totals.jsonl")
+	chat := `{"model":"m","messages":[{"role":"user","content":"Count."},{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"count","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"4"}]}` + "\n"
+	spans := `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0a0b0c0d0e0f00010203040506070809","spanId":"0102030405060708","name":"chat m","startTimeUnixNano":"1000000000","endTimeUnixNano":"2000000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}}]}]}]}]}` + "\n"
+	for name, test := range map[string]struct{ data, want string }{
+		"sessions":          {codex + claude, "claude-code 2, codex 1; formats-mixed:8"},
+		"sessions reversed": {claude + codex, "claude-code 2, codex 1; formats-mixed:1"},
+		"requests":          {chat + codex, "codex 1, openai-chat 1; formats-mixed:1"},
+		"spans":             {spans + chat + agents, "openai-agents 1, openai-chat 1, otlp 1; formats-mixed:2"},
+		"one format":        {claude + claude, "claude-code 2; "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "log.jsonl")
+			if err := os.WriteFile(path, []byte(test.data), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			r, err := trace.Open([]string{path}, trace.Options{Formats: formats.All})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			calls, problems := map[string]int{}, ""
+			for x, err := range r.All() {
+				if problem, ok := errors.AsType[*diag.Error](err); ok {
+					problems += fmt.Sprintf("%s:%d", problem.Code, problem.Pos.Line)
+				} else {
+					calls[x.Format] += max(len(x.Calls), 1)
+				}
+			}
+			var got []string
+			for format, n := range calls {
+				got = append(got, fmt.Sprintf("%s %d", format, n))
+			}
+			slices.Sort(got)
+			if got := strings.Join(got, ", ") + "; " + problems; got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}

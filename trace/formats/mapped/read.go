@@ -25,7 +25,7 @@ type reading struct {
 	order   []string          // their ids
 	current string            // the last of the branch that counts
 	retold  retelling
-	seen    map[string]bool   // events that count once
+	seen    map[string]bool // events that count once
 
 	responses map[string]int // turns of which more may be told, by the id of the response
 	unnamed   []int          // those without

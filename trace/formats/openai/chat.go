@@ -33,6 +33,7 @@ import (
 // requests; of others the beginning of the file has to show that they repeat one
 // another and end with what the model is to answer.
 var Chat = trace.Format{
+	General:  true,
 	Name:     "openai-chat",
 	Doc:      "OpenAI chat messages: requests, fine-tuning lines, bare lists of messages, and logs of requests with responses.",
 	Spec:     "https://platform.openai.com/docs/api-reference/chat",

@@ -35,6 +35,7 @@ import (
 // together the session of their file. A message of the model is a turn, and what it
 // writes down as calls in its text is calls.
 var Messages = trace.Format{
+	General:  true,
 	Name:     "messages",
 	Doc:      "Messages of agents and libraries: Cursor, Cline, OpenClaw, Droid, Qwen Code, goose, AutoGen, LangGraph, pydantic-ai, ShareGPT.",
 	Spec:     "https://opencode.ai/docs/cli/#export",
