@@ -22,11 +22,16 @@ func OfAgent(runs []*corpus.Run, list *agents.List, agent int) []*corpus.Run {
 // apart compiles and tests each agent for itself, and adds up what was found. Techniques
 // and cells are the same for all of them.
 func (r *run) apart() error {
+	var everywhere *Asked
+	if r.options.Recommend != nil {
+		all := r.askedAgain(nil)
+		everywhere = &all
+	}
 	for i, agent := range r.agents.Agents {
 		o := r.options
 		o.AgentTasks = -1
 		part := newRun(OfAgent(r.runs, r.agents, i), o)
-		part.offers, part.agent = r.offers, agent.Key()
+		part.offers, part.agent, part.everywhere = r.offers, agent.Key(), everywhere
 		if err := part.survey(); err != nil {
 			return err
 		}

@@ -208,9 +208,10 @@ type run struct {
 	turns, unpriced int     // model turns, and those of them without a price
 	tokens          float64 // of definitions that a turn reads, the mean over turns
 
-	agent  string       // the key of the one that it is of, "" for all
-	agents *agents.List // nil where all are taken for one
-	parts  []*run       // of each of several agents
+	agent      string       // the key of the one that it is of, "" for all
+	everywhere *Asked       // how often all agents ask again; nil where there is one
+	agents     *agents.List // nil where all are taken for one
+	parts      []*run       // of each of several agents
 
 	tasks  map[string]int // those that were tested on, numbered
 	sums   []columnSums   // by task

@@ -167,6 +167,7 @@ func (r *run) count(k tried, by *tested) {
 		}
 		if f.Reading != nil {
 			one.reads, one.readsVain = f.Reading.Reads, f.Reading.InVain()
+			one.attached = attached(k.c, f)
 		}
 		each[i] = one
 	}

@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -90,8 +91,7 @@ func (p *Part) trainReader(which readings) *reader {
 		learnt.Keep(func(i int) bool { return learnt.Set.Rules[i].Source.Kind.String() == which.from })
 	}
 	if which.pays {
-		pays := p.paying(p.newReader(learnt.Set, learnt.Evidence))
-		learnt.Keep(func(i int) bool { return pays[i] })
+		learnt = p.keepPaying(learnt)
 	}
 	r := p.newReader(learnt.Set, learnt.Evidence)
 	r.gateway = which.gateway
@@ -122,6 +122,32 @@ func (p *Part) newReader(set prefetch.Set, evidence []stored.Evidence) *reader {
 		"what wasted reads return is not recorded: their tokens are the mean of their tool, and how many reads of the second level they lead to is the mean of the training part",
 	}
 	return r
+}
+
+// keepPaying keeps the rules that save tokens in the training part; one that does not is tried
+// as it is chosen for a higher P(use), where it reads less in vain.
+func (p *Part) keepPaying(learnt *learn.Result) *learn.Result {
+	type link struct{ source, target string }
+	linkOf := func(r *prefetch.Rule) link {
+		return link{r.Source.Kind.String() + r.Source.Tool + r.Source.Path.String() + fmt.Sprint(r.Source.Slots), r.Target.Tool + " " + r.Target.Argument}
+	}
+	out, kept := &learn.Result{Set: prefetch.Set{Reads: learnt.Set.Reads}}, map[link]bool{}
+	for _, use := range usesTried {
+		if use > usesTried[0] {
+			learnt = p.follows().Choose(learn.ChooseOptions{Threshold: use, NoIntervals: true})
+		}
+		pays := p.paying(p.newReader(learnt.Set, learnt.Evidence))
+		for i := range learnt.Set.Rules {
+			if of := linkOf(&learnt.Set.Rules[i]); pays[i] && !kept[of] {
+				kept[of] = true
+				if use > usesTried[0] {
+					learnt.Set.Rules[i].ID += fmt.Sprintf("-at-%g", use)
+				}
+				out.Set.Rules, out.Evidence = append(out.Set.Rules, learnt.Set.Rules[i]), append(out.Evidence, learnt.Evidence[i])
+			}
+		}
+	}
+	return out
 }
 
 // paying says of each rule whether it saves tokens in the training part, all rules being

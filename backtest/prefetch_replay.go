@@ -18,6 +18,7 @@ type Reading struct {
 
 	made   []madeRead
 	served []int // calls that the agent need not make
+	turns  []int // that go because all their calls are answered
 }
 
 // InVain returns how many reads answered no call.
@@ -127,7 +128,7 @@ func (r *reader) find(c *Case, taken []int, removed []int) *Finding {
 		s.turn(first, end, gone)
 		first = end
 	}
-	f.Used = len(f.Removed) > 0 || f.Reading.Reads > 0
+	f.Reading.turns, f.Used = f.Removed, len(f.Removed) > 0 || f.Reading.Reads > 0
 	return f
 }
 

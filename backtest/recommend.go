@@ -60,6 +60,7 @@ type Recommendation struct {
 	Assumed     int              // tools that are taken to only read by their names alone
 	Confirmed   WayOutcome       // the same way without these; its Kind is "" where there are none, or nothing is recommended
 	SameBill    bool             // no measurable change of the bill, but fewer calling turns
+	Asked       Asked            // what prefetch saves is times one minus its share
 	Kept        bool             // the way of before is kept: none is clearly better
 
 	// Unknown says why there are no figures, TooFew why there is nothing to choose by.
@@ -189,6 +190,7 @@ func (r *run) recommend() error {
 			dealt = append(dealt, again)
 		}
 	}
+	out.Asked = r.askedAgain(r.everywhere)
 	r.judge(out, dealt)
 	if at := slices.Index(r.ways, out.Way); at >= 0 && r.without != nil {
 		out.Without = r.without[at]
@@ -206,7 +208,7 @@ func (r *run) recommend() error {
 		}
 		dealt[deal] = again
 	}
-	_, folds := rowsOfDeals(dealt)
+	_, folds := rowsOfDeals(dealt, out.Asked.Share)
 	judge := r.weigher(out, dealt)
 	judge.ways = dealt[0].ways
 	out.Confirmed = judge.outcome(1, folds, out.Tasks)
@@ -227,8 +229,9 @@ func (r *run) again(deal int, declared bool, ways []Way) (*run, error) {
 	return again, nil
 }
 
-// rowsOfDeals returns what the ways save in each task, the mean over the deals, and in each fold.
-func rowsOfDeals(dealt []*run) (tasks, folds []row) {
+// rowsOfDeals returns what the ways save in each task, the mean over the deals, and in each
+// fold, if agents ask for such a share of attached results again.
+func rowsOfDeals(dealt []*run, again float64) (tasks, folds []row) {
 	keys, ways := slices.Sorted(slices.Values(dealt[0].keys())), len(dealt[0].ways)
 	tasks = newRows(len(keys), ways)
 	for _, d := range dealt {
@@ -238,8 +241,9 @@ func rowsOfDeals(dealt []*run) (tasks, folds []row) {
 			fold := d.partOf[task] - 1
 			counts[fold]++
 			for w := range ways {
-				saved := savedOf(d.sums[task].at(d.waysFrom + w))
-				for m, x := range saved {
+				sum := d.sums[task].at(d.waysFrom + w)
+				for m, x := range savedOf(sum) {
+					x -= again * sum.attached[m]
 					sums[fold][w+1][m] += x
 					tasks[at][w+1][m] += x / float64(len(dealt))
 				}
@@ -273,7 +277,7 @@ func (r *run) weigher(out *Recommendation, dealt []*run) weigher {
 
 // judge chooses a way by what the deals came to.
 func (r *run) judge(out *Recommendation, dealt []*run) {
-	tasks, folds := rowsOfDeals(dealt)
+	tasks, folds := rowsOfDeals(dealt, out.Asked.Share)
 	judge := r.weigher(out, dealt)
 	sample, quoted := folds, folds
 	if len(dealt) == 1 { // one part is tested on: one half of it chooses, the other says what that comes to

@@ -115,6 +115,7 @@ type taskSums struct {
 	seconds, secondsSaved float64
 	reads, readsVain      float64
 
+	attached Saved // by results that were attached, if no agent asked for them again
 	blind    blindSums
 	hasBlind bool
 }
@@ -209,6 +210,9 @@ func (s *taskSums) add(o *taskSums) {
 	s.secondsSaved += o.secondsSaved
 	s.reads += o.reads
 	s.readsVain += o.readsVain
+	for m := range s.attached {
+		s.attached[m] += o.attached[m]
+	}
 	s.blind.add(&o.blind)
 	s.hasBlind = s.hasBlind || o.hasBlind
 }

@@ -31,6 +31,7 @@ type Figures struct {
 	SameBill  bool                      `json:"same_bill"`     // no measurable change of the bill, but fewer calling turns
 	Resamples map[backtest.Kind]float64 `json:"resamples"`     // the share of the resamples that choose a kind
 	Assumed   int                       `json:"assumed_reads"` // tools that are taken to only read by their names alone
+	Asked     stat.Estimate             `json:"asked_again"`   // the share of reads that the agent makes again although it has their results: what prefetch saves is times one minus it
 	Tasks     int                       `json:"tasks"`         // held out
 	Agents    int                       `json:"agents"`        // it is about the one of them that costs most
 }
@@ -105,6 +106,7 @@ func Of(r *backtest.Result, isFixed bool) *Result {
 	for _, kind := range v.Tied {
 		out.Tied = append(out.Tied, string(kind))
 	}
+	out.Asked = askedAgain(&v.Asked)
 	if v.Unknown != "" {
 		return out
 	}
@@ -128,6 +130,15 @@ func Of(r *backtest.Result, isFixed bool) *Result {
 // informing are the techniques that have a row for information, with its name: they compile
 // nothing, and are never recommended.
 var informing = map[string]string{"batch": "parallel-calls", "code": "programs-lower", "code-upper": "programs-upper"}
+
+// askedAgain returns the share of reads that are made again. A share that is assumed has no
+// interval.
+func askedAgain(a *backtest.Asked) stat.Estimate {
+	if a.Assumed {
+		return stat.Estimate{Figure: stat.Known(a.Share), Interval: stat.NoInterval("assumed: fewer than 20 reads could have been made again")}
+	}
+	return stat.ShareOf(a.Again, a.Reads, "")
+}
 
 // informs returns the row of a technique.
 func (r *Result) informs(name string, o *backtest.Outcome) Row {
@@ -338,8 +349,22 @@ func (r *Result) Table() *report.Table {
 	})
 	table.NoteIf(len(r.Rows) > 0, "Of %s; negative is more than before. Each way was compiled from and tested on five deals of folds. The row recommended is what choosing comes to on tasks that the choice did not see. Parallel calls and programs are for information: they compile nothing.", r.whole())
 	table.NoteIf(r.Assumed > 0, "It rests on %s that by the name alone is taken to only read; the row confirmed is without. `awo rules suggest --effects` drafts rules that say so.", cli.CountOf(r.Assumed, "tool"))
+	table.NoteIf(r.prefetches(), "Of reads whose results they have, agents make %.1f %% again (%s): the savings of prefetch are without these.", 100*r.from.Asked.Share, r.askedWords())
 	table.NoteIf(r.Caching == "fixed", "Prompt caching is off or broken (see the findings): what a way saves is counted as if that were fixed first; --caching recorded undoes it.")
 	return table.IfAny()
+}
+
+// prefetches reports whether a row is about prefetch.
+func (r *Result) prefetches() bool {
+	return slices.ContainsFunc(r.Rows, func(row Row) bool { return row.P > 0 })
+}
+
+// askedWords says what the share of reads that are made again rests on.
+func (r *Result) askedWords() string {
+	if asked := &r.from.Asked; !asked.Assumed {
+		return report.Grouped(asked.Again) + " of " + report.Grouped(asked.Reads)
+	}
+	return "assumed, as too few could be"
 }
 
 // whole says what was recorded.
