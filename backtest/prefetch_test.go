@@ -1,12 +1,20 @@
 package backtest
 
 import (
+	"cmp"
+	"crypto/sha256"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/corpus"
+	"github.com/awo-dev/awo/internal/golden"
+	"github.com/awo-dev/awo/internal/recordings"
 	script "github.com/awo-dev/awo/internal/scripted"
+	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
 )
@@ -174,5 +182,174 @@ func TestBeside(t *testing.T) {
 	choice := Choose(source, made.Definitions, ChooseOptions{Meter: meter, Beside: &learnt.Set})
 	if len(choice.Chosen) != 0 || len(choice.Left) != 1 || choice.Left[0].Words() != "dominated-by reading ahead" {
 		t.Errorf("%d chosen, left out: %+v", len(choice.Chosen), choice.Left)
+	}
+}
+
+// TestAskedAgain counts reads whose results are still good when the model is asked next, and
+// those of them that it makes again.
+func TestAskedAgain(t *testing.T) {
+	get := func(s *script.Run, id string) { s.Call("get", `{"id":"`+id+`"}`, `{"is":"`+id+`"}`) }
+	for name, tc := range map[string]struct {
+		run          func(*script.Run)
+		reads, again int
+	}{
+		"once":            {func(s *script.Run) { get(s, "a"); get(s, "b"); get(s, "c") }, 2, 0}, // nothing comes after the last
+		"again":           {func(s *script.Run) { get(s, "a"); get(s, "b"); get(s, "a"); get(s, "a") }, 2, 1},
+		"after a write":   {func(s *script.Run) { get(s, "a"); s.Call("set", `{}`, `{}`); get(s, "a"); get(s, "b") }, 2, 0},
+		"beside a write":  {func(s *script.Run) { get(s, "a"); s.Also("set", `{}`, `{}`); get(s, "a"); get(s, "b") }, 1, 0},
+		"in the same one": {func(s *script.Run) { get(s, "a"); s.Also("get", `{"id":"a"}`, `{"is":"a"}`); get(s, "b") }, 1, 0},
+		"a failed one":    {func(s *script.Run) { get(s, "a"); s.T.Calls[0].Status = trace.StatusFailed; get(s, "a"); get(s, "b") }, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := (&script.Run{}).User("go on")
+			tc.run(s)
+			got := asked(corpus.Filled([]*trace.Trajectory{&s.T}, corpus.Options{}), func(tool trace.Name) bool { return tool.Value() == "get" })
+			if got.Reads != tc.reads || got.Again != tc.again {
+				t.Errorf("%d of %d reads are made again, want %d of %d", got.Again, got.Reads, tc.again, tc.reads)
+			}
+		})
+	}
+}
+
+// TestAskedAgainCounts lowers what prefetch saves by the share of reads that agents make
+// again, and nothing else.
+func TestAskedAgainCounts(t *testing.T) {
+	var list []*trace.Trajectory
+	for i := range 40 {
+		s := (&script.Run{}).User(fmt.Sprintf("task %d", i))
+		id := fmt.Sprintf("customer-%d", i)
+		s.Call("get_customer", fmt.Sprintf(`{"name":"%s"}`, id), fmt.Sprintf(`{"order":"order-%d"}`, i))
+		s.Call("get_order", fmt.Sprintf(`{"id":"order-%d"}`, i), `{"state":"sent"}`)
+		if i%4 == 0 {
+			s.Call("get_order", fmt.Sprintf(`{"id":"order-%d"}`, i), `{"state":"sent"}`)
+		}
+		s.T.Turns = append(s.T.Turns, trace.Turn{FirstCall: len(s.T.Calls)})
+		list = append(list, &s.T)
+	}
+	r, err := perform(corpus.Filled(list, corpus.Options{}), Options{Techniques: []Technique{none, readAhead}, Recommend: &RecommendOptions{Objective: ObjectiveTurns}, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := r.out.Recommendation
+	if v.Asked.Reads != 80 || v.Asked.Again != 10 || v.Asked.Assumed || v.Asked.Share != 0.125 {
+		t.Errorf("asked again: %+v, want 10 of 80", v.Asked)
+	}
+	replayed := float64(r.out.Techniques[1].CallingTurnsSaved)
+	if replayed == 0 {
+		t.Fatal("prefetch saves nothing")
+	}
+	for _, w := range v.Ways {
+		if w.Kind == OnlyPrefetch && math.Abs(w.Saved[SavedTurns]-replayed*(1-v.Asked.Share)) > 1e-6 {
+			t.Errorf("prefetch at %g saves %g turns, want %g of the %g of the replay", w.P, w.Saved[SavedTurns], replayed*(1-v.Asked.Share), replayed)
+		}
+	}
+}
+
+// TestAskedAgainIsAssumed takes the share of all agents, or else 5 %, for too few reads.
+func TestAskedAgainIsAssumed(t *testing.T) {
+	s := (&script.Run{}).User("go on").Call("get_a", `{}`, `{}`).Call("get_b", `{}`, `{}`)
+	r := newRun(corpus.Filled([]*trace.Trajectory{&s.T}, corpus.Options{}), Options{})
+	if got := r.askedAgain(nil); !got.Assumed || got.Share != askedAssumed {
+		t.Errorf("alone: %+v", got)
+	}
+	if got := r.askedAgain(&Asked{Reads: 100, Again: 20}); !got.Assumed || got.Share != 0.2 {
+		t.Errorf("beside other agents: %+v", got)
+	}
+	if got := r.askedAgain(&Asked{Reads: 10, Again: 5}); !got.Assumed || got.Share != askedAssumed {
+		t.Errorf("beside few others: %+v", got)
+	}
+}
+
+// TestAttachedReads draws ten reads of each set whose attached results answer a call, and looks
+// each up in the recording: what it asks for stood in a message or result before, the call was
+// answered, and only tools that read by their names were called in between. The lines of the
+// golden file were followed by hand: trajectory, line of the file, tool, the turn behind which
+// the result is attached (from 1; 0 is the first message) and the turn that calls for it.
+func TestAttachedReads(t *testing.T) {
+	archive := golden.Open(t)
+	for _, file := range []string{"tau2/airline_azure-gpt-4o.json", "tau2/retail_gpt-4.1.json", "taubench/gpt-4o-airline.json"} {
+		t.Run(file, func(t *testing.T) {
+			archive.Keep(file)
+			list := recordings.Read(t, recordings.Recorded(t, file))
+			set := LearnReads(corpus.Filled(list, corpus.Options{}), nil, Options{Workers: 2}, 0).Set
+			var lines []string
+			for _, one := range attachedReads(t, list, readerOf(&set), 10) {
+				lines = append(lines, fmt.Sprintf("%s line %d: %s behind turn %d for turn %d\n", one.t.ID, one.t.Source.Line, one.call.Tool.Value(), one.turn+1, one.call.Turn+1))
+				one.check(t)
+			}
+			archive.Check(t, file, []byte(strings.Join(lines, "")))
+		})
+	}
+}
+
+// attachedRead is a read whose result is attached behind a turn, and the call that it answers.
+type attachedRead struct {
+	t     *trace.Trajectory
+	call  *trace.Call
+	place int // of the call
+	turn  int
+	made  []madeRead // of the trajectory
+}
+
+// attachedReads draws so many attached reads that answer a call, each of another trajectory.
+func attachedReads(t *testing.T, list []*trace.Trajectory, r *reader, n int) []attachedRead {
+	t.Helper()
+	var all []attachedRead
+	order := map[*trace.Trajectory]string{}
+	for _, tr := range list {
+		var used []attachedRead
+		made := r.Find(&Case{Run: &corpus.Run{Trajectory: tr}}).Reading.made
+		for _, m := range made {
+			if m.until >= 0 {
+				used = append(used, attachedRead{tr, &tr.Calls[m.call], m.call, m.turn, made})
+			}
+		}
+		if len(used) > 0 {
+			order[tr] = fmt.Sprintf("%x", sha256.Sum256([]byte(tr.ID)))
+			all = append(all, used[int(order[tr][0])%len(used)])
+		}
+	}
+	if len(all) < n {
+		t.Fatalf("%d trajectories with attached reads, want %d", len(all), n)
+	}
+	slices.SortFunc(all, func(a, b attachedRead) int { return cmp.Compare(order[a.t], order[b.t]) })
+	return all[:n]
+}
+
+// check looks the read up in the recording.
+func (a *attachedRead) check(t *testing.T) {
+	t.Helper()
+	if !a.call.HasResult || a.call.Status == trace.StatusFailed || a.call.Turn <= a.turn {
+		t.Errorf("%s, turn %d: the call was not answered, or comes before the read", a.t.ID, a.call.Turn+1)
+	}
+	var known strings.Builder
+	for i := range a.t.Messages {
+		if m := &a.t.Messages[i]; m.Turn <= a.turn+1 {
+			known.WriteString(strings.ToLower(m.Text.Text()))
+		}
+	}
+	for _, m := range a.made { // what was attached by then may be what this read follows from
+		if m.call >= 0 && m.turn <= a.turn && m.call != a.place {
+			known.WriteString(strings.ToLower(a.t.Calls[m.call].Result.Text()))
+		}
+	}
+	for i := range a.t.Calls[:a.place] {
+		c := &a.t.Calls[i]
+		if c.Turn <= a.turn {
+			known.WriteString(strings.ToLower(c.Result.Text()))
+			continue
+		}
+		if effect, _ := toolname.Decide(toolname.Unknown, toolname.Unknown, c.Tool.Value()); effect != toolname.Reads {
+			t.Errorf("%s, turn %d: %s was called between the read and its use", a.t.ID, c.Turn+1, c.Tool.Value())
+		}
+	}
+	args, ok := new(trace.ValueReader).Args(a.call)
+	if !ok || len(args.Members) == 0 {
+		t.Fatalf("%s, turn %d: no arguments", a.t.ID, a.call.Turn+1)
+	}
+	for _, m := range args.Members {
+		if !strings.Contains(known.String(), strings.ToLower(m.Value.Text)) {
+			t.Errorf("%s, turn %d: %s was not known before", a.t.ID, a.call.Turn+1, m.Name)
+		}
 	}
 }
