@@ -68,7 +68,7 @@ serve-check:
 	npm install --no-audit --no-fund --loglevel=error $(NODE_PACKAGES) && \
 	{ node_modules/node/bin/node --version >/dev/null 2>&1 || (cd node_modules/node && node installArchSpecificPackage.js) || true; } && \
 	case "$$(node_modules/node/bin/node --version 2>/dev/null)" in v22.*) ;; *) echo "serve-check: Node 22 could not be had from npm"; exit 1;; esac && \
-	cd ../.. && AWO_NODE_MODULES="$$PWD/bin/node/node_modules" $(GO) test -count=1 -v -run 'TestNodeServers|TestClients|TestConformance|TestLoop' ./gateway
+	cd ../.. && AWO_NODE_MODULES="$$PWD/bin/node/node_modules" $(GO) test -count=1 -timeout 30m -v -run 'TestNodeServers|TestClients|TestConformance|TestLoop' ./gateway
 	@$(MAKE) soak SOAK=60s
 
 ## soak: 100 calls a second through gateways while servers, clients and gateways are killed, for SOAK: one right answer each, and no growing memory; result in bin/soak.json

@@ -103,9 +103,9 @@ func (u *upstream) discover(ctx context.Context, c conn) (result json.RawMessage
 // subscribe asks for word of lists that change, from a server without sessions.
 func (u *upstream) subscribe() {
 	wanted := []byte(`{}`)
-	for name, capability := range map[string]string{"toolsListChanged": "tools", "promptsListChanged": "prompts", "resourcesListChanged": "resources"} {
-		if u.has(capability, "listChanged") {
-			wanted = with(wanted, name, []byte("true"))
+	for _, kind := range kinds {
+		if u.has(kind, "listChanged") {
+			wanted = with(wanted, kind+"ListChanged", []byte("true"))
 		}
 	}
 	if string(wanted) != `{}` {

@@ -8,6 +8,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"io"
+	"math"
 	"mime"
 	"net"
 	"net/http"
@@ -254,11 +255,7 @@ type visitor struct {
 }
 
 // flow is what is to be sent on one response of HTTP.
-type flow struct {
-	mu   sync.Mutex
-	wake chan struct{} // has room for one
-	wait []piece
-}
+type flow struct{ *queue[piece] }
 
 type piece struct {
 	data   []byte
@@ -269,29 +266,7 @@ type piece struct {
 // maxFlow is how many messages wait for an agent that does not listen.
 const maxFlow = 1000
 
-func newFlow() *flow { return &flow{wake: make(chan struct{}, 1)} }
-
-func (f *flow) put(p piece) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.wait) >= maxFlow && !p.last {
-		return false
-	}
-	f.wait = append(f.wait, p)
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
-	return true
-}
-
-func (f *flow) take() []piece {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	out := f.wait
-	f.wait = nil
-	return out
-}
+func newFlow() *flow { return &flow{newQueue[piece]()} }
 
 // Identity implements Identified.
 func (v *visitor) Identity() string { return v.who }
@@ -337,7 +312,11 @@ func (v *visitor) Send(message jsonrpc.Message, related jsonrpc.ID) error {
 	case f == nil:
 		f = v.own
 	}
-	if !f.put(piece{data: encode(message), last: answers}) {
+	most := maxFlow
+	if answers {
+		most = math.MaxInt
+	}
+	if !f.putUpTo(most, piece{data: encode(message), last: answers}) {
 		return errors.New("too many messages wait")
 	}
 	return nil
@@ -396,7 +375,7 @@ func (f *flow) send(w http.ResponseWriter, r *http.Request, gone <-chan struct{}
 		case <-r.Context().Done():
 			return true
 		}
-		for _, p := range f.take() {
+		for p, more := f.take(); more; p, more = f.take() {
 			if p.last && !streaming {
 				w.Header().Set("Content-Type", "application/json")
 				w.Header().Set("Content-Length", strconv.Itoa(len(p.data)))
@@ -427,20 +406,7 @@ func (v *visitor) listen(w http.ResponseWriter, r *http.Request) {
 	unhurried(w)
 	w.Header().Set("Mcp-Session-Id", v.id)
 	beginStream(w)
-	for {
-		for _, p := range v.own.take() {
-			if !sendEvent(w, p.data) {
-				return
-			}
-		}
-		select {
-		case <-v.own.wake:
-		case <-v.gone:
-			return
-		case <-r.Context().Done():
-			return
-		}
-	}
+	v.own.send(w, r, v.gone, true)
 }
 
 // unhurried lifts the time limit for reading a request, which else ends its context.

@@ -81,22 +81,16 @@ func (h *Handler) without(w http.ResponseWriter, r *http.Request, who string, m 
 // statusOf returns the status of HTTP that an answer has where there are no sessions.
 func statusOf(m jsonrpc.Message) int {
 	r, ok := m.(*jsonrpc.Response)
-	if e, failed := errors.AsType[*jsonrpc.Error](errorOf(r, ok)); failed {
-		switch {
-		case e.Code == jsonrpc.CodeMethodNotFound:
-			return http.StatusNotFound
-		case slices.Contains([]int64{jsonrpc.CodeInvalidParams, codeHeader, codeVersion, -32021}, e.Code):
-			return http.StatusBadRequest
-		}
+	if !ok {
+		return http.StatusOK
+	}
+	switch e, failed := errors.AsType[*jsonrpc.Error](r.Error); {
+	case failed && e.Code == jsonrpc.CodeMethodNotFound:
+		return http.StatusNotFound
+	case failed && slices.Contains([]int64{jsonrpc.CodeInvalidParams, codeHeader, codeVersion, -32021}, e.Code):
+		return http.StatusBadRequest
 	}
 	return http.StatusOK
-}
-
-func errorOf(r *jsonrpc.Response, ok bool) error {
-	if !ok {
-		return nil
-	}
-	return r.Error
 }
 
 // together returns the agent that all requests of a token share, nil if there are too many
@@ -185,8 +179,7 @@ func paramHeaders(properties json.RawMessage, path []string, out []paramHeader) 
 // primitive returns what a header has for an argument; false for what cannot be one:
 // objects, arrays, null, and numbers that are no integers that every reader keeps.
 func primitive(value json.RawMessage) (string, bool) {
-	c := jsonscan.New(value)
-	switch c.Kind() {
+	switch kindOf(value) {
 	case jsonscan.String:
 		return text(value), true
 	case jsonscan.Number:
@@ -257,7 +250,7 @@ func disagrees(h http.Header, method string, params, definition json.RawMessage)
 		}
 		want, ok := primitive(value)
 		got, decoded := ofHeader(given)
-		if f, err := strconv.ParseFloat(got, 64); err == nil && isNumber(value) && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		if f, err := strconv.ParseFloat(got, 64); err == nil && kindOf(value) == jsonscan.Number && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 			got = strconv.FormatInt(int64(f), 10)
 		}
 		if !ok || !has || !decoded || got != want {
@@ -265,9 +258,4 @@ func disagrees(h http.Header, method string, params, definition json.RawMessage)
 		}
 	}
 	return ""
-}
-
-func isNumber(value json.RawMessage) bool {
-	c := jsonscan.New(value)
-	return c.Kind() == jsonscan.Number
 }

@@ -358,8 +358,8 @@ func FuzzStateless(f *testing.F) {
 		for range 3 { // initialize, the request, and what else there is
 			a.box.mu.Lock()
 			var next jsonrpc.Message
-			if len(a.box.queue) > 0 {
-				next, a.box.queue = a.box.queue[0], a.box.queue[1:]
+			if len(a.box.items) > 0 {
+				next, a.box.items = a.box.items[0], a.box.items[1:]
 			}
 			a.box.mu.Unlock()
 			request, ok := next.(*jsonrpc.Request)

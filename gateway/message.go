@@ -301,8 +301,9 @@ func list(values []json.RawMessage) []byte {
 	return append(out, ']')
 }
 
-// isObject reports whether a value is an object.
-func isObject(value []byte) bool {
+func kindOf(value []byte) jsonscan.Kind {
 	c := jsonscan.New(value)
-	return c.Kind() == jsonscan.Object
+	return c.Kind()
 }
+
+func isObject(value []byte) bool { return kindOf(value) == jsonscan.Object }

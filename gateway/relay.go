@@ -446,8 +446,8 @@ func (s *session) fromServer(u *upstream, m *jsonrpc.Request) {
 		s.send(&jsonrpc.Request{ID: own, Method: m.Method, Params: m.Params}, related)
 		return
 	}
-	if method := changes[m.Method]; method != "" {
-		u.changed(method, m)
+	if kind := kindOfChange(m.Method); kind != "" {
+		u.changed(kind+"/list", m)
 		return
 	}
 	if m.Method == "notifications/subscriptions/acknowledged" {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -427,60 +428,41 @@ func (s *session) settle() {
 // introduction is the result of initialize.
 func (s *session) introduction(version string) []byte {
 	can := map[string]map[string]bool{"tools": {"listChanged": true}}
-	var instructions string
+	var instructions []string
 	for _, u := range s.ups {
 		u.mu.Lock()
 		unknown := u.result == nil // it may turn out to have all of them
+		said := text(member(u.result, "instructions"))
 		u.mu.Unlock()
 		for _, name := range []string{"prompts", "resources", "completions", "logging"} {
 			if (unknown || u.has(name)) && can[name] == nil {
 				can[name] = map[string]bool{}
+				if slices.Contains(kinds, name) {
+					can[name]["listChanged"] = true
+				}
 			}
-		}
-		if unknown || u.has("prompts") {
-			can["prompts"]["listChanged"] = true
-		}
-		if unknown || u.has("resources") {
-			can["resources"]["listChanged"] = true
 		}
 		if unknown || u.has("resources", "subscribe") {
 			can["resources"]["subscribe"] = true
 		}
-		u.mu.Lock()
-		said := text(member(u.result, "instructions"))
-		u.mu.Unlock()
-		if said == "" {
-			continue
+		if said != "" && len(s.ups) > 1 {
+			said = u.server.Name + ": " + said
 		}
-		if instructions != "" {
-			instructions += "\n\n"
-		}
-		if len(s.ups) > 1 {
-			instructions += u.server.Name + ": "
-		}
-		instructions += said
+		instructions = append(instructions, said)
 	}
 	if s.layer != nil {
-		if said := s.layer.Instructions(); said != "" && instructions != "" {
-			instructions += "\n\n" + said
-		} else if said != "" {
-			instructions = said
-		}
+		instructions = append(instructions, s.layer.Instructions())
 	}
+	instructions = slices.DeleteFunc(instructions, func(said string) bool { return said == "" })
 	capabilities, _ := json.Marshal(can) // maps of maps of bools can always be written
 	out := append([]byte(`{"protocolVersion":`), quoted(version)...)
 	out = append(append(out, `,"capabilities":`...), capabilities...)
 	out = append(append(out, `,"serverInfo":{"name":"awo","version":`...), quoted(s.g.options.Version)...)
 	out = append(out, '}')
-	if instructions != "" {
-		out = append(append(out, `,"instructions":`...), quoted(instructions)...)
+	if len(instructions) > 0 {
+		out = append(append(out, `,"instructions":`...), quoted(strings.Join(instructions, "\n\n"))...)
 	}
 	return append(out, '}')
-}
-
-// changes are the notifications about lists.
-var changes = map[string]string{
-	"notifications/tools/list_changed": "tools/list", "notifications/prompts/list_changed": "prompts/list", "notifications/resources/list_changed": "resources/list",
 }
 
 // toolsChanged tells an agent that other tools are offered than it may know.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -65,42 +66,56 @@ func (c *client) forget(id jsonrpc.ID) func() {
 	return cancel
 }
 
-// mailbox is a queue of messages without a bound: who puts into it must not wait.
-type mailbox struct {
+// queue holds what one goroutine takes; who puts into it must not wait.
+type queue[T any] struct {
 	mu    sync.Mutex
-	queue []jsonrpc.Message
+	items []T
 	wake  chan struct{} // has room for one
 }
 
-func newMailbox() *mailbox { return &mailbox{wake: make(chan struct{}, 1)} }
+func newQueue[T any]() *queue[T] { return &queue[T]{wake: make(chan struct{}, 1)} }
 
-func (b *mailbox) put(m jsonrpc.Message) {
-	b.mu.Lock()
-	b.queue = append(b.queue, m)
-	b.mu.Unlock()
+func (q *queue[T]) put(item T) { q.putUpTo(math.MaxInt, item) }
+
+// putUpTo puts unless so many items wait.
+func (q *queue[T]) putUpTo(most int, item T) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.items) >= most {
+		return false
+	}
+	q.items = append(q.items, item)
 	select {
-	case b.wake <- struct{}{}:
+	case q.wake <- struct{}{}:
 	default:
 	}
+	return true
 }
 
-// next waits for the next message, until ctx ends or gone is closed.
-func (b *mailbox) next(ctx context.Context, gone <-chan struct{}) (jsonrpc.Message, error) {
+// take returns what waits, the oldest first.
+func (q *queue[T]) take() (item T, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.items) == 0 {
+		return item, false
+	}
+	item, q.items = q.items[0], q.items[1:]
+	return item, true
+}
+
+// next waits for the next item, until ctx ends or gone is closed.
+func (q *queue[T]) next(ctx context.Context, gone <-chan struct{}) (T, error) {
 	for {
-		b.mu.Lock()
-		if len(b.queue) > 0 {
-			m := b.queue[0]
-			b.queue = b.queue[1:]
-			b.mu.Unlock()
-			return m, nil
+		item, ok := q.take()
+		if ok {
+			return item, nil
 		}
-		b.mu.Unlock()
 		select {
-		case <-b.wake:
+		case <-q.wake:
 		case <-gone:
-			return nil, io.EOF
+			return item, io.EOF
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return item, ctx.Err()
 		}
 	}
 }
@@ -145,7 +160,7 @@ func (s *shared) join() *joined {
 			<-ended
 		}
 	}
-	box := newMailbox()
+	box := newQueue[jsonrpc.Message]()
 	return &joined{of: s, box: box, client: newClient(s.a, box.put)}
 }
 
@@ -153,7 +168,7 @@ func (s *shared) join() *joined {
 type joined struct {
 	of     *shared
 	client *client
-	box    *mailbox
+	box    *queue[jsonrpc.Message]
 	once   sync.Once
 }
 

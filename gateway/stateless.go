@@ -32,9 +32,9 @@ type stateless struct {
 	inside bool            // these clients are sessions of this program, whose agents get results as they are
 	idle   *time.Timer     // over HTTP
 	gone   chan struct{}
-	box    *mailbox        // for the session
-	ready  chan struct{}   // closed when introduction is there
-	said   json.RawMessage // the result of initialize
+	box    *queue[jsonrpc.Message] // for the session
+	ready  chan struct{}           // closed when introduction is there
+	said   json.RawMessage         // the result of initialize
 	s      *session
 
 	mu      sync.Mutex
@@ -67,7 +67,7 @@ type errand struct {
 func newStateless(g *Gateway, who string, shared bool) *stateless {
 	server := append([]byte(`{"name":"awo","version":`), quoted(g.options.Version)...)
 	return &stateless{
-		g: g, who: who, server: append(server, '}'), shared: shared, gone: make(chan struct{}), box: newMailbox(), ready: make(chan struct{}),
+		g: g, who: who, server: append(server, '}'), shared: shared, gone: make(chan struct{}), box: newQueue[jsonrpc.Message](), ready: make(chan struct{}),
 		prefix: "awo-" + rand.Text() + "-", errands: map[int64]*errand{}, parked: map[string]*errand{}, heard: map[*errand]*subscription{},
 	}
 }
@@ -110,9 +110,6 @@ func (a *stateless) Close() error {
 	return nil
 }
 
-// hand queues a message for the session.
-func (a *stateless) hand(m jsonrpc.Message) { a.box.put(m) }
-
 // once calls f when the session has begun, which the first call does; a.mu is held.
 func (a *stateless) once(params json.RawMessage, f func()) {
 	select {
@@ -138,7 +135,7 @@ func (a *stateless) once(params json.RawMessage, f func()) {
 	}
 	begin := append([]byte(`{"protocolVersion":"`+versions[0]+`","capabilities":`), can...)
 	begin = append(append(append(begin, `,"clientInfo":`...), client...), '}')
-	a.hand(&jsonrpc.Request{ID: numberID(0), Method: "initialize", Params: begin})
+	a.box.put(&jsonrpc.Request{ID: numberID(0), Method: "initialize", Params: begin})
 }
 
 // nameOf returns what a request calls, gets or reads.
@@ -210,7 +207,7 @@ func (a *stateless) begin(e *errand, m *jsonrpc.Request) {
 		if len(e.token) > 0 {
 			params = with(params, "_meta", with(member(params, "_meta"), "progressToken", quotedNumber(e.own)))
 		}
-		a.hand(&jsonrpc.Request{ID: numberID(e.own), Method: m.Method, Params: params})
+		a.box.put(&jsonrpc.Request{ID: numberID(e.own), Method: m.Method, Params: params})
 	}
 }
 
@@ -228,7 +225,7 @@ func (a *stateless) drop(e *errand) {
 	delete(a.errands, e.own)
 	delete(a.parked, e.state)
 	for _, q := range e.asked { // whoever asked is told
-		a.hand(&jsonrpc.Response{ID: q.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "nobody answered"}})
+		a.box.put(&jsonrpc.Response{ID: q.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "nobody answered"}})
 	}
 	e.asked = nil
 	if sub := a.heard[e]; sub != nil {
@@ -236,7 +233,7 @@ func (a *stateless) drop(e *errand) {
 		a.unwatch(sub.uris)
 		return
 	}
-	a.hand(&jsonrpc.Request{Method: "notifications/cancelled", Params: append(append([]byte(`{"requestId":`), quotedNumber(e.own)...), '}')})
+	a.box.put(&jsonrpc.Request{Method: "notifications/cancelled", Params: append(append([]byte(`{"requestId":`), quotedNumber(e.own)...), '}')})
 }
 
 // answer sends what a request led to; a.mu is held.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -94,9 +93,9 @@ var asking = []string{"tools/call", "prompts/get", "resources/read"}
 func (a *stateless) question(e *errand, m *jsonrpc.Request) {
 	switch can := capabilityFor[m.Method]; {
 	case e == nil || !slices.Contains(asking, e.method):
-		a.hand(&jsonrpc.Response{ID: m.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "no request is under way that the client could be asked for"}})
+		a.box.put(&jsonrpc.Response{ID: m.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "no request is under way that the client could be asked for"}})
 	case can == "" || !isObject(member(e.can, can)):
-		a.hand(&jsonrpc.Response{ID: m.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "the client cannot be asked this"}})
+		a.box.put(&jsonrpc.Response{ID: m.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "the client cannot be asked this"}})
 	default:
 		e.asked = append(e.asked, m)
 		if e.state == "" {
@@ -143,7 +142,7 @@ func (a *stateless) resume(e *errand, m *jsonrpc.Request, put func(jsonrpc.Messa
 	e.asked = slices.DeleteFunc(e.asked, func(q *jsonrpc.Request) bool {
 		answer := member(answers, fmt.Sprint(q.ID.Raw()))
 		if isObject(answer) {
-			a.hand(&jsonrpc.Response{ID: q.ID, Result: answer})
+			a.box.put(&jsonrpc.Response{ID: q.ID, Result: answer})
 		}
 		return isObject(answer)
 	})
@@ -171,11 +170,6 @@ func tagged(params json.RawMessage, id jsonrpc.ID) json.RawMessage {
 	return with(params, "_meta", with(meta, metaSubscription, own))
 }
 
-// listChanges are the notifications that an agent subscribes to, by what it says.
-var listChanges = map[string]string{
-	"toolsListChanged": "notifications/tools/list_changed", "promptsListChanged": "notifications/prompts/list_changed", "resourcesListChanged": "notifications/resources/list_changed",
-}
-
 // maxWatched is how many resources one subscription is about at most.
 const maxWatched = 1000
 
@@ -188,10 +182,10 @@ func (a *stateless) listen(e *errand, params json.RawMessage) {
 	}
 	sub := &subscription{lists: map[string]bool{}}
 	agreed := []byte(`{}`)
-	for _, name := range []string{"toolsListChanged", "promptsListChanged", "resourcesListChanged"} {
-		of := strings.TrimSuffix(name, "ListChanged")
-		if string(member(wanted, name)) == "true" && string(member(a.said, "capabilities", of, "listChanged")) == "true" {
-			sub.lists[listChanges[name]] = true
+	for _, kind := range kinds {
+		name := kind + "ListChanged"
+		if string(member(wanted, name)) == "true" && string(member(a.said, "capabilities", kind, "listChanged")) == "true" {
+			sub.lists[changeOf(kind)] = true
 			agreed = with(agreed, name, []byte("true"))
 		}
 	}
@@ -217,7 +211,7 @@ func (a *stateless) listen(e *errand, params json.RawMessage) {
 func (a *stateless) watch(method string, uris []string) {
 	for _, uri := range uris {
 		a.last++
-		a.hand(&jsonrpc.Request{ID: numberID(a.last), Method: method, Params: append(append([]byte(`{"uri":`), quoted(uri)...), '}')})
+		a.box.put(&jsonrpc.Request{ID: numberID(a.last), Method: method, Params: append(append([]byte(`{"uri":`), quoted(uri)...), '}')})
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,14 +30,18 @@ var listMember = map[string]string{
 	"tools/list": "tools", "prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates",
 }
 
-// capabilityOf returns which capability a list belongs to.
-func capabilityOf(method string) string {
-	switch method {
-	case "resources/templates/list":
-		return "resources"
-	default:
-		return listMember[method]
+// kinds are what servers have lists of, and tell of when these change.
+var kinds = []string{"tools", "prompts", "resources"}
+
+// changeOf returns the notification that a list of a kind has changed.
+func changeOf(kind string) string { return "notifications/" + kind + "/list_changed" }
+
+// kindOfChange returns the kind of list that a notification says has changed, "" for others.
+func kindOfChange(method string) string {
+	if i := slices.IndexFunc(kinds, func(kind string) bool { return changeOf(kind) == method }); i >= 0 {
+		return kinds[i]
 	}
+	return ""
 }
 
 // upstream is the connection of one session to one server.
@@ -339,9 +345,9 @@ func (u *upstream) renew(ctx context.Context, r *remote, old string, request *js
 		u.result = result
 		u.work.Go(func() { u.listen(ctx, r) })
 		u.mu.Unlock()
-		for notification, method := range changes {
-			if u.has(capabilityOf(method)) {
-				u.changed(method, &jsonrpc.Request{Method: notification})
+		for _, kind := range kinds {
+			if u.has(kind) {
+				u.changed(kind+"/list", &jsonrpc.Request{Method: changeOf(kind)})
 			}
 		}
 	}
@@ -400,7 +406,7 @@ func (u *upstream) has(capability ...string) bool {
 
 // list reads a list to its last page.
 func (u *upstream) list(ctx context.Context, method string) error {
-	if !u.has(capabilityOf(method)) {
+	if kind, _, _ := strings.Cut(method, "/"); !u.has(kind) {
 		return nil
 	}
 	var all []json.RawMessage

@@ -258,7 +258,8 @@ func (c *Comparison) Result() *Result {
 		arm.Assumed += s.assumed
 	}
 	for f := range figures {
-		if f.Joined() && c.joins == 0 {
+		isLazy := f == Lookups || f == Unregistered
+		if f.Joined() && c.joins == 0 || isLazy && !slices.ContainsFunc(c.sessions, func(s *session) bool { return s.values[f] > 0 }) {
 			continue
 		}
 		r.Figures = append(r.Figures, c.compared(f, r.Share))

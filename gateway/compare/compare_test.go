@@ -3,6 +3,7 @@ package compare_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,8 +56,11 @@ func (s *runs) session(arm, words string) *trace.Trajectory {
 			call("find", trace.OriginModel, "", "{}")
 			call("get", trace.OriginPrefetch, "p1", "{}")
 			if word == "given" {
-				t.Calls[find].Attached = trace.TextOf(fmt.Sprintf(`{"%s":[{"tool":"get","arguments":{"q":%d},"result":{}}]}`, []string{"read_ahead", "prefetched"}[s.n%2], s.n))
+				t.Calls[find].Attached = trace.TextOf(fmt.Sprintf(`{"read_ahead":[{"tool":"get","arguments":{"q":%d},"result":{}}]}`, s.n))
 			}
+		case "refused":
+			c := call("find", trace.OriginModel, "", "The tool find was not found yet, and was not called. Call search_tools with a query first: it answers definitions.")
+			c.Status = trace.StatusFailed
 		default:
 			call(word, trace.OriginModel, "", "{}")
 			if strings.HasPrefix(word, "other") { // a meta-tool of another name
@@ -208,6 +212,25 @@ func TestFigures(t *testing.T) {
 	}
 }
 
+// TestLazy: where tools are looked up, it is compared how often, and how many calls are
+// refused because nothing was looked up; elsewhere neither is a figure.
+func TestLazy(t *testing.T) {
+	figures := func(r *compare.Result) map[compare.Figure]string {
+		out := map[compare.Figure]string{}
+		for i := range r.Figures {
+			out[r.Figures[i].Figure] = fmt.Sprintf("%.1f %.1f", r.Figures[i].Treated.Float(), r.Figures[i].Control.Float())
+		}
+		return out
+	}
+	got := figures(compared(10, []string{"search_tools find", "refused search_tools find tool_register get"}, []string{"find get"}))
+	if got[compare.Lookups] != "1.5 0.0" || got[compare.Unregistered] != "0.5 0.0" || got[compare.CallingTurns] != "3.5 2.0" {
+		t.Errorf("%v", got)
+	}
+	if got := figures(compared(10, []string{"find"}, []string{"find"})); got[compare.Lookups]+got[compare.Unregistered] != "" {
+		t.Errorf("without lazy tools: %v", got)
+	}
+}
+
 func near(a, b float64) bool { return a-b > 1e-9 || b-a > 1e-9 }
 
 // TestNoEffect compares arms that differ in nothing: no figure of all may be declared
@@ -286,7 +309,8 @@ func TestJoin(t *testing.T) {
 		t.Error("a transcript of nobody's is joined")
 	}
 	r := c.Result()
-	if f := r.Figures[compare.ModelTurns]; r.Joined != 24 || f.Figure != compare.ModelTurns || near(f.Treated.Float(), 3) || near(f.Control.Float(), 4) {
+	i := slices.IndexFunc(r.Figures, func(f compare.Compared) bool { return f.Figure == compare.ModelTurns })
+	if f := r.Figures[i]; r.Joined != 24 || near(f.Treated.Float(), 3) || near(f.Control.Float(), 4) {
 		t.Errorf("%d joined; model turns %+v", r.Joined, f)
 	}
 }

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"regexp"
 	"time"
 
 	"github.com/awo-dev/awo/cost"
@@ -11,8 +12,8 @@ import (
 // Figure is what is compared.
 type Figure int
 
-// The figures of a session. Those from ModelTurns on are known only where a transcript of
-// the agent is joined.
+// The figures of a session. Lookups and Unregistered are compared where tools are lazy;
+// those from ModelTurns on are known only where a transcript of the agent is joined.
 const (
 	CallingTurns Figure = iota // turns with a call
 	Calls                      // of the agent
@@ -21,6 +22,8 @@ const (
 	Definitions                // tokens of the definitions offered
 	Results                    // tokens of what the agent was answered
 	Seconds                    // from the first call to the last answer
+	Lookups                    // calls that ask for definitions
+	Unregistered               // calls that were refused, because no definition was asked for
 	ModelTurns
 	InputTokens
 	OutputTokens
@@ -30,8 +33,12 @@ const (
 
 // String returns the name of the figure in JSON.
 func (f Figure) String() string {
-	return [...]string{"calling_turns", "calls", "upstream_calls", "failures", "definition_tokens", "result_tokens", "seconds", "model_turns", "input_tokens", "output_tokens", "usd"}[f]
+	return [...]string{"calling_turns", "calls", "upstream_calls", "failures", "definition_tokens", "result_tokens", "seconds", "lookups", "unregistered_calls", "model_turns", "input_tokens", "output_tokens", "usd"}[f]
 }
+
+// unregistered matches what the gateway answers to a call of a tool whose definition it has
+// not answered.
+var unregistered = regexp.MustCompile(`^The tool [^\n]{1,200} (?:is not registered|was not found yet), and was not called\.`)
 
 // Joined reports whether the figure comes from transcripts.
 func (f Figure) Joined() bool { return f >= ModelTurns }
@@ -95,6 +102,11 @@ func newSession(t *trace.Trajectory, meter *cost.Meter) *session {
 		}
 		if c.Status == trace.StatusFailed {
 			s.values[Failures]++
+		}
+		if name := c.Tool.Value(); name == "search_tools" || name == "tool_register" {
+			s.values[Lookups]++
+		} else if text := c.Result.Text(); c.Status == trace.StatusFailed && unregistered.MatchString(text[:min(len(text), 512)]) {
+			s.values[Unregistered]++
 		}
 		for _, text := range []trace.Raw{c.Result, c.Error, c.Attached} {
 			s.values[Results] += float64(meter.Raw(text))

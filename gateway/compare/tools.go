@@ -197,11 +197,7 @@ func isAttached(t *trace.Trajectory, i int) bool {
 		return false
 	}
 	args, _ := read.ArgsValue()
-	list := text.Member("read_ahead")
-	if list.Kind == trace.Null {
-		list = text.Member("prefetched") // as gateways before wrote it
-	}
-	for _, e := range list.Elems {
+	for _, e := range text.Member("read_ahead").Elems {
 		if e.Member("tool").Text == read.Tool.Value() && e.Member("arguments").Equal(args) {
 			return true
 		}

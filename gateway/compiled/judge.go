@@ -13,9 +13,9 @@ import (
 )
 
 // What an agent would have called without being given the answer cannot be seen once it
-// was given. So some reads of each rule are not attached but kept: a call that asks for
-// one is answered from memory, and says that the read was of use. One in heldBack is kept
-// so, and one in heldBackDoubtful while the rule is in doubt.
+// was given. So some reads of each rule are not attached: a call that asks for the same says
+// that the read was of use. It is one in heldBack, and one in heldBackDoubtful while the rule
+// is in doubt.
 const (
 	heldBack         = 5
 	heldBackDoubtful = 2

@@ -33,7 +33,7 @@ func conclusion(f *compare.Compared, r *compare.Result) string {
 // titles are the words for figures.
 var titles = map[string]string{
 	"calling_turns": "calling turns", "calls": "calls of the agent", "upstream_calls": "calls to servers", "failures": "failed calls",
-	"definition_tokens": "tokens of definitions", "result_tokens": "tokens of results", "seconds": "seconds",
+	"definition_tokens": "tokens of definitions", "result_tokens": "tokens of results", "seconds": "seconds", "lookups": "definitions asked for", "unregistered_calls": "unregistered calls",
 	"model_turns": "model turns", "input_tokens": "input tokens", "output_tokens": "output tokens", "usd": "USD",
 }
 

@@ -377,7 +377,7 @@ func addTools(f *pflag.FlagSet) {
 	f.Duration("timeout", time.Minute, "give up on a step of a meta-tool after this `TIME`")
 	f.Duration("deadline", 5*time.Minute, "give up on a meta-tool after this `TIME`")
 	cli.Count(f, "max-calls", 100, 1, "how `MANY` calls a meta-tool may make")
-	f.Duration("prefetch-wait", 150*time.Millisecond, "how long an answer waits for what is attached to it, a `TIME`; what comes later is kept for a call that asks for it")
+	f.Duration("prefetch-wait", 150*time.Millisecond, "how long an answer waits for what is attached to it, a `TIME`; what comes later is dropped")
 	cli.Share(f, "control", 0, false, "this `SHARE` of units gets the servers' tools alone, to compare with; 0 to 1")
 	f.Var(cli.NewChoice("session", "token", "day"), "unit", "what is in one arm as a whole: a `UNIT` is a session, a token (--tokens) or a day")
 	f.Uint64("seed", 1, "the arm of a unit follows from it and this `NUMBER`")
