@@ -95,7 +95,7 @@ func (l *loop) round(t *testing.T, name string, a *compiled.Artefacts) made {
 		t.Fatal(err)
 	}
 	servers := []gateway.Server{l.files, l.memory}
-	o := gateway.Options{Recording: recording, ConnectWait: time.Minute}
+	o := gateway.Options{Recording: recording, ConnectWait: time.Minute, Prefixes: gateway.PrefixesNever}
 	if a != nil {
 		o.Layer, first = compiled.New(a, compiled.Options{Servers: servers, Wait: 5 * time.Second, Seed: 1}), loopRuns
 	}
@@ -209,7 +209,9 @@ func (l *loop) play(t *testing.T, url string, run int, a *compiled.Artefacts) {
 	if a != nil && run%2 == 0 && len(a.Tools) > 0 {
 		inputs := map[string]any{}
 		for _, m := range a.Tools[0].Inputs {
-			inputs[m.Name] = folder
+			if inputs[m.Name] = folder; m.Name == "pattern" {
+				inputs[m.Name] = "*.txt"
+			}
 		}
 		if text := ask(a.Tools[0].Name, inputs); !strings.Contains(text, person(run)) {
 			t.Errorf("run %d: the meta-tool answers %s", run, text)
