@@ -23,7 +23,7 @@ func TestDecisions(t *testing.T) {
 	}
 	var d decisions
 	d.Add(run)
-	want := [...]int{decisionCall: 2, decisionCalls: 1, decisionReply: 1, decisionEnd: 1, decisionText: 1}
+	want := [...]int{decisionCall: 2, decisionCalls: 1, decisionReply: 1, decisionAsk: 0, decisionEnd: 1, decisionText: 1}
 	for i, n := range want {
 		if got, of := d.shares[i].Counts(); got != n || of != 6 {
 			t.Errorf("%s: %d of %d turns, want %d of 6", decisionNames[i], got, of, n)
