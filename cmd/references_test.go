@@ -118,6 +118,53 @@ func TestReferences(t *testing.T) {
 	}
 }
 
+// TestPapersNames follows what the page of the papers names in the code: files and folders
+// are there, and so are exported names and the tables of results.
+func TestPapersNames(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "docs", "papers.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := os.ReadFile(filepath.Join("..", "docs", "schemas", "awo.v2.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, exported := regexp.MustCompile(`^[a-z]+(/[a-z_]+)+(\.go)?$|^[a-z_]+\.go$`), regexp.MustCompile(`^[A-Z][A-Za-z]+$`)
+	code, _ := filepath.Glob(filepath.Join("..", "toolgraph", "*.go"))
+	var graph strings.Builder
+	for _, file := range code {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		graph.Write(text)
+	}
+	followed := 0
+	for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(string(page), -1) {
+		switch name := m[1]; {
+		case path.MatchString(name):
+			followed++
+			if _, err := os.Stat(filepath.Join("..", filepath.FromSlash(name))); err != nil {
+				t.Errorf("there is no %s", name)
+			}
+		case exported.MatchString(name):
+			followed++
+			if !strings.Contains(graph.String(), "\nfunc "+name+"(") {
+				t.Errorf("package toolgraph has no %s", name)
+			}
+		}
+	}
+	for _, m := range regexp.MustCompile("(?:--table |table `)([a-z_]+)").FindAllStringSubmatch(string(page), -1) {
+		followed++
+		if !strings.Contains(string(schema), `"`+m[1]+`": {`) {
+			t.Errorf("no command has a table %s", m[1])
+		}
+	}
+	if followed < 30 {
+		t.Errorf("only %d names were followed", followed)
+	}
+}
+
 // flagsOf returns the names of all flags that a command takes.
 func flagsOf(c *cobra.Command) map[string]bool {
 	names := map[string]bool{"help": true, "version": true}

@@ -243,6 +243,9 @@ func (r *replayer) predict(h *predict.History, d *predict.Decision, v *Verdict) 
 		}
 		return
 	}
+	if r.recovers(h, d, v) {
+		return
+	}
 	score := slices.Max(r.likely)
 	r.fire(h, d, v, uint32(slices.Index(r.likely, score)), score)
 }

@@ -77,7 +77,7 @@ or else a verb of reading in the name.
 	addInertia(f)
 	cli.CountTo(f, "kfold", 5, 2, 1000, "parts that the tasks are divided into, each replayed by what the others teach")
 	f.Var(cli.NewChoice("default", "autotool", "open"), "gate", "when calls may be made without the model; open means always")
-	f.String("recovery", "", "`TOOL` that AutoTool calls after two failures in a row")
+	f.String("recovery", "", "`TOOL` that AutoTool and the 3-gram call after two failures in a row")
 	return cli.Work(a, c, runReplay)
 }
 

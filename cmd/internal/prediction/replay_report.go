@@ -18,7 +18,7 @@ func (s *replayStudy) document(out *replayed) *report.Document {
 	d.Section("Predicting the next turn", rankingTable(out))
 	d.Section("Wrong calls and arguments", wrongTable(out), fillingTable(out))
 	d.Section("Are its probabilities right", reliabilityTable(out).IfAny())
-	d.Section("AutoTool by alpha and threshold", replaySweepTable(out).IfAny())
+	d.Section("Thresholds and alpha of AutoTool", replaySweepTable(out).IfAny())
 	return d
 }
 
