@@ -72,39 +72,16 @@ func (s *Suggester) Suggest() *Suggestions {
 	rewrites = slices.Concat(rewrites, s.loopCandidates(isRead), s.repeatCandidates(isWrite))
 	domains := s.domainCandidates(isWrite)
 
-	up, down := c.fork(), c.fork()
-	up.forward(effects, rewrites, domains)
-	down.backward(effects, rewrites, domains)
-	best := up
-	if down.now.Bits < up.now.Bits || down.now.Bits == up.now.Bits && down.now.States < up.now.States {
-		best = down
-	}
-	c.taken, c.now = best.taken, best.now
-	out.Rejected = append(out.Rejected, best.out.Rejected...)
+	c.settleOn(slices.Concat(effects, rewrites, domains))
 	c.finish(slices.Concat(c.needed(renames), statuses), slices.Concat(c.taken, s.plumbingCandidates()))
 	return out
 }
 
-// fork returns a chooser that has chosen nothing.
-func (c *chooser) fork() *chooser {
-	return &chooser{s: c.s, first: c.first, out: &Suggestions{}, now: c.out.Before}
-}
-
-// forward begins with no rules and takes what helps.
-func (c *chooser) forward(effects, rewrites, domains []candidate) {
-	c.takeAll(effects)
-	c.choose(rewrites)
-	c.takeTogether(domains)
-	c.refute()
-	c.choose(c.givenUp())
-	c.settle()
-}
-
-// backward begins with everything that has a reason and gives up what does not
+// settleOn begins with everything that has a reason and gives up what does not
 // help. Some rules help only together: the tokens, user names and passwords of
 // a login.
-func (c *chooser) backward(effects, rewrites, domains []candidate) {
-	c.take(slices.Concat(effects, rewrites, domains)...)
+func (c *chooser) settleOn(list []candidate) {
+	c.take(list...)
 	c.refute()
 	c.prune(true)
 	c.choose(c.givenUp())
@@ -176,35 +153,6 @@ func (c *chooser) take(list ...candidate) {
 // fits reports whether the rules of a size may take the place of another's.
 func fits(before, after Size) bool {
 	return after.States < before.States && !(after.Bits > before.Bits+tie)
-}
-
-// takeAll takes the effects: all of them if that does not raise the loss, else
-// those that do not one by one, because reads that are told apart and reads that
-// are not may go together only.
-func (c *chooser) takeAll(list []candidate) {
-	if len(list) == 0 {
-		return
-	}
-	if fits(c.now, c.s.measure(c.ruleSet(list...))) {
-		c.take(list...)
-		return
-	}
-	c.choose(list)
-}
-
-// takeTogether takes candidates that have an effect only together.
-func (c *chooser) takeTogether(list []candidate) {
-	if len(list) == 0 {
-		return
-	}
-	after := c.s.measure(c.ruleSet(list...))
-	if fits(c.now, after) {
-		c.take(list...)
-		return
-	}
-	for _, x := range list {
-		c.leave(x, costs(c.now, after))
-	}
 }
 
 // choose takes candidates by how much they compress, largest first, as long as

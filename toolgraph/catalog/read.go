@@ -7,6 +7,7 @@ import (
 
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/yamlsrc"
+	"github.com/awo-dev/awo/internal/yamlvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -46,10 +47,7 @@ func valuesOf(file string, data []byte) ([]trace.Value, diag.List) {
 		if len(problems.Errors()) > 0 || document == nil || document.Root == nil {
 			return nil, problems.Errors()
 		}
-		v, problem := yamlValue(document.Root, 0, new(int))
-		if problem != nil {
-			return nil, diag.List{problem}
-		}
+		v, _ := yamlvalue.Of(document.Root) // a number that JSON has not is in no schema
 		return []trace.Value{v}, nil
 	}
 	whole, err := trace.ParseValue(data)
@@ -85,50 +83,6 @@ func placed(err error, file string) *diag.Error {
 		return e
 	}
 	return diag.New(diag.Pos{File: file}, CodeShape, "the file is no JSON")
-}
-
-// maxYAMLNodes bounds what aliases make of a document.
-const maxYAMLNodes = 4_000_000
-
-// yamlValue returns a node as the JSON value that it means.
-func yamlValue(n *yamlsrc.Node, depth int, nodes *int) (trace.Value, *diag.Error) {
-	if *nodes++; *nodes > maxYAMLNodes || depth > 200 {
-		return trace.Value{}, diag.New(n.Pos, CodeTooLarge, "the document is too deep, or its aliases make too much of it")
-	}
-	switch n.Kind {
-	case yamlsrc.Sequence:
-		out := trace.Value{Kind: trace.Array}
-		for _, e := range n.Entries {
-			v, problem := yamlValue(e.Value, depth+1, nodes)
-			if problem != nil {
-				return v, problem
-			}
-			out.Elems = append(out.Elems, v)
-		}
-		return out, nil
-	case yamlsrc.Mapping:
-		members := make([]trace.Member, 0, len(n.Entries))
-		for _, e := range n.Entries {
-			v, problem := yamlValue(e.Value, depth+1, nodes)
-			if problem != nil {
-				return v, problem
-			}
-			members = append(members, trace.Member{Name: e.Key.Text, Value: v})
-		}
-		return trace.NewObject(members...), nil
-	}
-	switch n.Type() {
-	case yamlsrc.Null:
-		return trace.Value{}, nil
-	case yamlsrc.Bool:
-		b, _ := n.Bool()
-		return trace.Value{Kind: trace.Bool, Bool: b}, nil
-	case yamlsrc.Int, yamlsrc.Float:
-		if v, err := trace.ParseValue([]byte(n.Text)); err == nil && v.Kind == trace.Number {
-			return v, nil
-		}
-	}
-	return trace.NewString(n.Text), nil
 }
 
 // A reader collects the tools of one file.
