@@ -133,7 +133,7 @@ var needleSteps = []string{
 	"report {in} --backtest always --out report.html", "report {in} --backtest never --format markdown",
 	"summarize {in} --out part.awosum", "analyze part.awosum --format json", "cost part.awosum --details",
 	"tools graph {in} --out world", "tools path docs_get --graph world/graph.json", "tools path docs_get --substitutes --graph world/graph.json",
-	"tools subset {in} --out subset", "tools graph {in} --add-to world/graph.json --out new",
+	"tools subset {in} --out subset", "tools graph {in} --add-to world/graph.json --out new", "tools graph --diff world/graph.json --graph new/graph.json",
 	"rules suggest {in}", "rules suggest {in} --format json", "rules verify rules.yaml {in} --min-tested 0 --details", "rules check rules.yaml {in}", "rules check rules.yaml {in} --explain {id}",
 	"rules check rules.yaml {in} --diff rules.yaml --format json", "rules discover {in} --command cat --rounds 1 --record exchanges",
 	"compare {in} --look --format json", "help config analyze",

@@ -33,6 +33,7 @@ var printed = []string{
 	"graph office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml",
 	"convert office/trajectories.jsonl.gz --out $WORK/all.jsonl",
 	"tools graph office/trajectories.jsonl.gz --sample 60",
+	"tools graph office/trajectories.jsonl.gz --sample 30 --out $WORK/a && tools graph office/trajectories.jsonl.gz --sample 60 --diff $WORK/a/graph.json",
 	"tools graph office/trajectories.jsonl.gz --sample 30 --out $WORK/a && tools graph office/trajectories.jsonl.gz --add-to $WORK/a/graph.json",
 	"tools graph --catalog shop/tools.json --out $WORK/w && tools graph --check $WORK/w/graph.json --catalog shop/tools.json",
 	"tools path mail_send office/trajectories.jsonl.gz --sample 60",

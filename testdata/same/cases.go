@@ -128,7 +128,7 @@ var (
 			"tools path mail_search --graph world/graph.json", "tools path mail_search --graph world/graph.json --format json",
 			"tools path mail_search --substitutes --graph world/graph.json", "tools subset {in} --out subset",
 			"tools path --recover path.json --failed mail_login --graph world/graph.json",
-			"tools graph {in} --add-to world/graph.json --out new",
+			"tools graph {in} --add-to world/graph.json --out new", "tools graph --diff world/graph.json --graph new/graph.json",
 		},
 		"rules-suggest": {"rules suggest {in}", "rules suggest {in} --sample 60 --format json"},
 		"rules": {

@@ -16,9 +16,11 @@ import (
 
 type graphOptions struct {
 	sourceOptions `mapstructure:",squash"`
+	Graph         string `mapstructure:"graph"`
 	Out           string `mapstructure:"out"`
 	AddTo         string `mapstructure:"add-to"`
 	Check         string `mapstructure:"check"`
+	Diff          string `mapstructure:"diff"`
 }
 
 func newGraph(a *cli.App) *cobra.Command {
@@ -44,19 +46,24 @@ are pruned and tried again.
 graph: a tool is gone, or a required argument lost its last producer. A check without
 problems prints nothing.
 
+--diff GRAPH says what differs between a stored graph and this one.
+
 ` + cli.FilesHelp,
 		Example: `  awo tools graph traces/ --catalog tools.json --out world/
   awo tools graph --catalog openapi.yaml
   awo tools graph traces/ --catalog a.json --catalog b.json --links known.jsonl --format json
   awo tools graph tuesday/ --add-to world/graph.json
-  awo tools graph --check world/graph.json --catalog tools.json`,
+  awo tools graph --check world/graph.json --catalog tools.json
+  awo tools graph --diff monday/graph.json --graph tuesday/graph.json`,
 	}
 	cli.Uses(c, cli.UseTraces)
 	f := c.Flags()
 	addSources(f)
+	f.String("graph", "", "with --diff: the graph in this `FILE` instead of one of catalogues and traces")
 	f.String("out", "", "write the graph into this `FOLDER`")
 	f.String("add-to", "", "add the traces to the graph in this `FILE`, in place unless --out is given")
 	f.String("check", "", "check whether --catalog still supports the graph in this `FILE`")
+	f.String("diff", "", "say what differs from the graph in this `FILE`")
 	return cli.Work(a, c, graph)
 }
 
@@ -110,6 +117,10 @@ func graph(j *cli.Job, o graphOptions, files []string) error {
 	switch {
 	case o.Check != "":
 		return check(j, o)
+	case o.Diff != "":
+		return diff(j, o, files)
+	case o.Graph != "":
+		return cli.Usagef("--graph names a stored graph: say what to compare it with by --diff")
 	case o.AddTo != "":
 		return update(j, o, files)
 	}

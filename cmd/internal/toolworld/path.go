@@ -16,15 +16,16 @@ import (
 )
 
 // graph reads or builds the graph.
-func (o pathOptions) graph(j *cli.Job, files []string) (*toolgraph.Graph, error) {
-	if o.Graph == "" {
-		_, g, err := build(j, o.sourceOptions, files, false)
+// graphOf reads a stored graph, or builds one.
+func graphOf(j *cli.Job, stored string, o sourceOptions, files []string) (*toolgraph.Graph, error) {
+	if stored == "" {
+		_, g, err := build(j, o, files, false)
 		return g, err
 	}
 	if len(files) > 0 || len(o.Catalog) > 0 || o.Links != "" {
 		return nil, cli.Usagef("--graph names a graph that is built: give it without traces, catalogues and links")
 	}
-	return readGraph(j, o.Graph)
+	return readGraph(j, stored)
 }
 
 // searches are the ways to search.
@@ -143,7 +144,7 @@ func path(j *cli.Job, o pathOptions, args []string) error {
 	case len(args) == 0 && o.Task == "" && len(o.Want) == 0:
 		return cli.Usagef("name the tool that is to be reached, what is wanted with --want, or a task with --task")
 	}
-	g, err := o.graph(j, args[min(1, len(args)):])
+	g, err := graphOf(j, o.Graph, o.sourceOptions, args[min(1, len(args)):])
 	if err != nil {
 		return err
 	}
@@ -280,7 +281,7 @@ func substitutes(j *cli.Job, o pathOptions, args []string) error {
 	if len(args) == 0 {
 		return cli.Usagef("--substitutes: name the tool that others are to stand in for")
 	}
-	g, err := o.graph(j, args[1:])
+	g, err := graphOf(j, o.Graph, o.sourceOptions, args[1:])
 	if err != nil {
 		return err
 	}
@@ -383,7 +384,7 @@ func recoverPath(j *cli.Job, o pathOptions, files []string) error {
 	if o.Failed == "" {
 		return cli.Usagef("--failed: name the tool that failed")
 	}
-	g, err := o.graph(j, files)
+	g, err := graphOf(j, o.Graph, o.sourceOptions, files)
 	if err != nil {
 		return err
 	}

@@ -142,3 +142,41 @@ func check(j *cli.Job, o graphOptions) error {
 	}
 	return nil
 }
+
+// diffFigures are those of `awo tools graph --diff`.
+type diffFigures struct {
+	Came    []string `json:"came"` // tools
+	Went    []string `json:"went"`
+	Appear  int      `json:"edges_new"`
+	Vanish  int      `json:"edges_gone"`
+	Changed int      `json:"edges_moved"`
+}
+
+// diff is `awo tools graph --diff`.
+func diff(j *cli.Job, o graphOptions, files []string) error {
+	old, err := readGraph(j, o.Diff)
+	if err != nil {
+		return err
+	}
+	g, err := graphOf(j, o.Graph, o.sourceOptions, files)
+	if err != nil {
+		return err
+	}
+	x := toolgraph.Compare(old, g)
+	d := &report.Document{Title: "Difference of two graphs of tools", Figures: diffFigures{x.Came, x.Went, x.Appeared, x.Vanished, x.Moved}}
+	if len(x.Came)+len(x.Went)+len(x.States)+len(x.Edges) == 0 {
+		d.Add(report.Paragraph("They do not differ in tools, their states, or edges between them."))
+	}
+	var says report.List
+	if len(x.Came) > 0 {
+		says = append(says, cli.CountOf(len(x.Came), "tool")+" came: "+names(x.Came)+".")
+	}
+	if len(x.Went) > 0 {
+		says = append(says, cli.CountOf(len(x.Went), "tool")+" went: "+names(x.Went)+".")
+	}
+	table := report.TableOf("edges", "", x.Edges, []report.Column{{Key: "from", Max: 44}, {Key: "to", Max: 44}, {Key: "old", Digits: 3}, {Key: "new", Digits: 3}})
+	table.Most = cli.ToolsShown
+	table.Note("%s new, %d gone, %d moved; a weight of 0 is no edge.", cli.CountOf(x.Appeared, "edge"), x.Vanished, x.Moved)
+	d.Add(says, report.TableOf("states", "", x.States, []report.Column{{Key: "tool", Max: 60}, {Key: "old"}, {Key: "new"}}).IfAny(), table.IfAny())
+	return j.Result(d)
+}
