@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -26,10 +27,7 @@ type streams struct {
 // Streams returns an agent at the other end of two streams, such as standard input and
 // output, one message a line of at most limit bytes; 0 is DefaultMaxMessage.
 func Streams(in io.ReadCloser, out io.WriteCloser, limit int) Agent {
-	if limit <= 0 {
-		limit = DefaultMaxMessage
-	}
-	a := &streams{lines: newLines("the agent", in, out, limit), in: make(chan jsonrpc.Message), gone: make(chan struct{}), end: func() {}}
+	a := &streams{lines: newLines("the agent", in, out, cmp.Or(limit, DefaultMaxMessage)), in: make(chan jsonrpc.Message), gone: make(chan struct{}), end: func() {}}
 	a.lines.long = func(id jsonrpc.ID, err error) {
 		if id.IsValid() {
 			_ = a.lines.Write(context.Background(), &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}}) // who does not read is gone

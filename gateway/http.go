@@ -47,12 +47,7 @@ type Handler struct {
 
 // Handler returns a handler whose sessions end with ctx; Wait, called once, waits for that.
 func (g *Gateway) Handler(ctx context.Context, o HTTPOptions) *Handler {
-	if o.Idle <= 0 {
-		o.Idle = 30 * time.Minute
-	}
-	if o.MaxSessions <= 0 {
-		o.MaxSessions = 32
-	}
+	o.Idle, o.MaxSessions = cmp.Or(o.Idle, 30*time.Minute), cmp.Or(o.MaxSessions, 32)
 	g.hold(1)
 	return &Handler{g: g, o: o, ctx: ctx, sessions: map[string]*visitor{}, shared: map[string]*stateless{}}
 }

@@ -141,7 +141,7 @@ func TestClients(t *testing.T) {
 	}
 	server := map[string]any{"command": s.Command, "args": s.Args}
 	servers := file("servers.json", map[string]any{"everything": server})
-	config := file("clients.json", map[string]any{"direct": server, "behind": map[string]any{"command": awo, "args": []string{"serve", "--servers", servers}}})
+	config := file("clients.json", map[string]any{"direct": server, "behind": map[string]any{"command": awo, "args": []string{"serve", "--servers", servers, "--connect-wait", "1m"}}})
 	try := func(t *testing.T, program string, args ...string) (string, error) {
 		t.Helper()
 		c := exec.CommandContext(t.Context(), filepath.Join(modules, "node", "bin", "node"), append([]string{filepath.Join(modules, ".bin", program)}, args...)...)

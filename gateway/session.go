@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -66,21 +67,11 @@ type setup struct {
 
 // New returns a gateway to servers.
 func New(servers []Server, o Options) *Gateway {
-	if o.ConnectWait <= 0 {
-		o.ConnectWait = 5 * time.Second
-	}
-	if o.MaxMessage <= 0 {
-		o.MaxMessage = DefaultMaxMessage
-	}
-	if o.Experiment.Unit == "" {
-		o.Experiment.Unit = UnitSession
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Processes <= 0 {
-		o.Processes = 64
-	}
+	o.ConnectWait = cmp.Or(o.ConnectWait, 5*time.Second)
+	o.MaxMessage = cmp.Or(o.MaxMessage, DefaultMaxMessage)
+	o.Experiment.Unit = cmp.Or(o.Experiment.Unit, UnitSession)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.Processes = cmp.Or(o.Processes, 64)
 	g := &Gateway{options: o, log: o.Log, processes: make(chan struct{}, o.Processes), open: map[*session]bool{}}
 	g.Reload(servers, o.Layer)
 	g.SetPolicy(o.Policy)

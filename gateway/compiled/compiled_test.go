@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -439,6 +440,33 @@ func TestPrefetch(t *testing.T) {
 		if got := strings.Count(recorded, what); got != n {
 			t.Errorf("%s: %d times in the recording, not %d", what, got, n)
 		}
+	}
+}
+
+// TestKillSwitch: a meta-tool and a rule that the policy disables are off at once, in the
+// session that is open, and others stay.
+func TestKillSwitch(t *testing.T) {
+	a, err := compiled.Read(folder(t, rules(.3), orders(""), look()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers := []gateway.Server{shopServer(t, "shop", "")}
+	g := gateway.New(servers, gateway.Options{Layer: compiled.New(a, compiled.Options{Servers: servers, Wait: 5 * time.Second, Seed: heldFirst})})
+	c := servetest.Join(t, g)
+	c.Begin()
+	find := func() int {
+		got, _ := texts(t, c.Request("tools/call", `{"name":"find_user","arguments":{"name":"Ann"}}`))
+		return len(got)
+	}
+	if got := listed(t, c); !slices.Contains(got, "user_orders") || find() != 2 {
+		t.Errorf("before: %v", got)
+	}
+	g.SetPolicy(&gateway.Policy{Disabled: []string{"user_orders", "user-order"}})
+	if got := listed(t, c); slices.Contains(got, "user_orders") || !slices.Contains(got, "look") || find() != 1 {
+		t.Errorf("after: %v", got)
+	}
+	if got, isError := texts(t, c.Request("tools/call", `{"name":"user_orders","arguments":{"name":"Ann"}}`)); !isError || !strings.Contains(got[0], "not offered any more") {
+		t.Errorf("called: %q", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package compiled
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -74,27 +75,12 @@ type Layer struct {
 
 // New returns a layer.
 func New(a *Artefacts, o Options) *Layer {
-	if o.Timeout <= 0 {
-		o.Timeout = time.Minute
-	}
-	if o.Deadline <= 0 {
-		o.Deadline = 5 * time.Minute
-	}
-	if o.Wait <= 0 {
-		o.Wait = 150 * time.Millisecond
-	}
-	if o.Writes == "" {
-		o.Writes = WritesNone
-	}
-	if o.Seed == 0 {
-		o.Seed = rand.Uint64()
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Lazy == "" {
-		o.Lazy = LazyOff
-	}
+	o.Timeout = cmp.Or(o.Timeout, time.Minute)
+	o.Deadline = cmp.Or(o.Deadline, 5*time.Minute)
+	o.Wait = cmp.Or(o.Wait, 150*time.Millisecond)
+	o.Writes, o.Lazy = cmp.Or(o.Writes, WritesNone), cmp.Or(o.Lazy, LazyOff)
+	o.Seed = cmp.Or(o.Seed, rand.Uint64())
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	l := &Layer{a: a, o: o, open: map[*session]bool{}, failed: map[string]int{}, withdrawn: map[string]bool{}}
 	if a.Ahead != nil {
 		l.judges = make([]judge, len(a.Ahead.Set.Rules))

@@ -3,6 +3,7 @@ package compiled
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/gateway"
@@ -47,12 +48,9 @@ func newNames(tools []*gateway.Tool, servers []gateway.Server) *names {
 }
 
 func add(to map[string][]*gateway.Tool, name string, t *gateway.Tool) {
-	for _, have := range to[name] {
-		if have == t {
-			return
-		}
+	if !slices.Contains(to[name], t) {
+		to[name] = append(to[name], t)
 	}
-	to[name] = append(to[name], t)
 }
 
 // find returns the tool that traces call by a name, or why there is none: an alias, the
