@@ -90,7 +90,7 @@ func New(a *Artefacts, o Options) *Layer {
 	return l
 }
 
-// About implements serve.Layer.
+// About implements gateway.Layer.
 func (l *Layer) About() map[string]any {
 	tools, rules, files := []string{}, []string{}, map[string]string{}
 	for _, t := range l.a.Tools {
@@ -107,7 +107,7 @@ func (l *Layer) About() map[string]any {
 	return map[string]any{"meta_tools": tools, "prefetch": rules, "artefacts": files}
 }
 
-// Open implements serve.Layer.
+// Open implements gateway.Layer.
 func (l *Layer) Open(h *gateway.Host) gateway.LayerSession {
 	s := &session{l: l, h: h, said: map[string]string{}, list: listing{registered: map[string]bool{}}}
 	if l.a.Ahead != nil || l.o.Predict != nil {
@@ -241,7 +241,7 @@ func (l *Layer) runnable(tool *metatool.Tool) *metatool.Tool {
 // switchedOff is why what a policy disables is not offered.
 const switchedOff = "it is switched off (disabled)"
 
-// Offer implements serve.LayerSession.
+// Offer implements gateway.LayerSession.
 func (s *session) Offer(tools []*gateway.Tool, complete bool) []json.RawMessage {
 	n := newNames(tools, s.l.o.Servers)
 	out := s.shown(tools, n, complete)
@@ -296,7 +296,7 @@ func (s *session) say(what string, v Verdict, complete bool) {
 	}
 }
 
-// Handle implements serve.LayerSession.
+// Handle implements gateway.LayerSession.
 func (s *session) Handle(c *gateway.ToolCall) gateway.Handling {
 	if c.Tool != nil {
 		if h, refused := s.unregistered(c.Name, c.Tool); refused {
@@ -322,7 +322,7 @@ func (s *session) Handle(c *gateway.ToolCall) gateway.Handling {
 	return gateway.Handling{}
 }
 
-// Instructions implements serve.LayerSession.
+// Instructions implements gateway.LayerSession.
 func (s *session) Instructions() string {
 	if s.ahead == nil {
 		return ""
@@ -330,7 +330,7 @@ func (s *session) Instructions() string {
 	return "A result may end with a text {\"" + attachedMember + "\": [{\"tool\", \"arguments\", \"result\"}]}: calls that usually come next and only read, made already. They need not be made again."
 }
 
-// Close implements serve.LayerSession.
+// Close implements gateway.LayerSession.
 func (s *session) Close() {
 	s.l.mu.Lock()
 	delete(s.l.open, s)

@@ -1,7 +1,7 @@
 // Package serving is `awo serve`: a relay between an agent and its servers.
 //
 // In come a file of servers, flags, and agents on standard input or over HTTP; the work
-// is done by package serve, and here its settings are read and its findings worded.
+// is done by package gateway, and here its settings are read and its findings worded.
 package serving
 
 import (
