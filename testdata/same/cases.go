@@ -109,7 +109,7 @@ var (
 		"replay": {"replay {in} {rules}", "replay {in} --sample 50 --kfold 3 --fire any --gate open --exclude-tool think --format json"},
 		"replay-formats": {
 			"replay {in} --sample 40 --kfold 3 --format markdown", "replay {in} --sample 40 --kfold 3 --format csv",
-			"replay {in} --sample 30 --kfold 3 --gate autotool",
+			"replay {in} --sample 30 --prequential --format json", "replay {in} --sample 30 --kfold 3 --gate autotool",
 		},
 		"backtest": {"backtest {in} {rules} --format json"},
 		"backtest-formats": {

@@ -27,6 +27,7 @@ import (
 type replayOptions struct {
 	inertiaOptions `mapstructure:",squash"`
 	KFold          int    `mapstructure:"kfold"`
+	Prequential    bool   `mapstructure:"prequential"`
 	Gate           string `mapstructure:"gate"`
 	Recovery       string `mapstructure:"recovery"`
 }
@@ -57,8 +58,9 @@ func NewReplay(a *cli.App) *cobra.Command {
 before: which call it makes, with which arguments, or none. A turn is avoided if the call made
 without the model is its only one, with the same arguments; a wrong call is charged.
 
-What is replayed is never trained on: --kfold N leaves out a part of the tasks in turn. A
-snapshot (a file .awo) as the first file is replayed as it is.
+What is replayed is never trained on: --kfold N leaves out a part of the tasks in turn,
+--prequential predicts each trajectory from those before it. A snapshot (a file .awo) as the
+first file is replayed as it is.
 
 Compared are the default predictor, AutoTool as published (arXiv 2511.14650), and a 3-gram
 model. The default one only calls tools that are declared to read, by --rules, annotations,
@@ -68,6 +70,7 @@ or else a verb of reading in the name.
 		Example: `  awo replay traces/ --rules rules.yaml
   awo replay traces/ --kfold 5 --seed 1 --format json
   awo replay traces/ --exclude-tool think
+  awo replay traces/ --prequential --gate open
   awo replay traces/ --recovery look_around --gate open
   awo replay inertia.awo today/`,
 		GroupID: cli.GroupCompile,
@@ -76,6 +79,7 @@ or else a verb of reading in the name.
 	f := c.Flags()
 	addInertia(f)
 	cli.CountTo(f, "kfold", 5, 2, 1000, "parts that the tasks are divided into, each replayed by what the others teach")
+	f.Bool("prequential", false, "predict each trajectory from those before it, then learn from it")
 	f.Var(cli.NewChoice("default", "autotool", "open"), "gate", "when calls may be made without the model; open means always")
 	f.String("recovery", "", "`TOOL` that AutoTool and the 3-gram call after two failures in a row")
 	return cli.Work(a, c, runReplay)
@@ -192,19 +196,23 @@ func (s *replayStudy) read(files []string) (runs []*predict.Run, err error) {
 // play replays with options and returns the verdicts by predictor, and how it was
 // split.
 func (s *replayStudy) play(options replay.Options) map[string][]replay.Replayed {
-	if s.options.Ready != nil {
+	switch {
+	case s.options.Ready != nil:
 		return replay.Replay(nil, s.test, options)
+	case s.o.Prequential:
+		return s.prequential(options)
 	}
-	var tasks []string
-	for _, r := range s.test {
-		tasks = append(tasks, r.Task)
-	}
-	folds := holdout.NewFolds(tasks, s.o.KFold, s.j.Seed)
+	folds := s.folds()
 	parts := make([]map[string][]replay.Replayed, folds.Len())
 	s.j.Each()(folds.Len(), func(k int) {
 		train, test := s.fold(folds, k)
 		parts[k] = replay.Replay(train, test, options)
 	})
+	return joined(parts)
+}
+
+// joined puts the verdicts of parts one behind the other.
+func joined(parts []map[string][]replay.Replayed) map[string][]replay.Replayed {
 	all := map[string][]replay.Replayed{}
 	for _, part := range parts {
 		for name, runs := range part {
@@ -212,6 +220,14 @@ func (s *replayStudy) play(options replay.Options) map[string][]replay.Replayed 
 		}
 	}
 	return all
+}
+
+func (s *replayStudy) folds() holdout.Folds {
+	var tasks []string
+	for _, r := range s.test {
+		tasks = append(tasks, r.Task)
+	}
+	return holdout.NewFolds(tasks, s.o.KFold, s.j.Seed)
 }
 
 func (s *replayStudy) fold(folds holdout.Folds, k int) (train, test []*predict.Run) {
@@ -223,6 +239,20 @@ func (s *replayStudy) fold(folds holdout.Folds, k int) (train, test []*predict.R
 		}
 	}
 	return train, test
+}
+
+// prequential predicts trajectories from those before them, in steps of at most a
+// twentieth of what was learnt so far.
+func (s *replayStudy) prequential(options replay.Options) map[string][]replay.Replayed {
+	all := map[string][]replay.Replayed{}
+	for i := 0; i < len(s.test); {
+		next := min(i+max(1, i/20), len(s.test))
+		for name, runs := range replay.Replay(s.test[:i], s.test[i:next], options) {
+			all[name] = append(all[name], runs...)
+		}
+		i = next
+	}
+	return all
 }
 
 // result computes everything that is printed.
@@ -244,6 +274,7 @@ func (s *replayStudy) result() *replayed {
 	}
 	out.reliability = replay.Reliability(all[replay.PredictorDefault], 10)
 	s.sweep(out, all)
+	out.figures.Effects = s.saysEffects()
 	return out
 }
 
@@ -265,8 +296,11 @@ func (s *replayStudy) split() replaySplit {
 		tasks[r.Task] = true
 	}
 	out := replaySplit{Method: "kfold", Folds: s.o.KFold, Seed: s.j.Seed, Tasks: len(tasks), Replayed: len(s.test)}
-	if s.options.Ready != nil {
+	switch {
+	case s.options.Ready != nil:
 		out.Method, out.Folds = "snapshot", 0
+	case s.o.Prequential:
+		out.Method, out.Folds = "prequential", 0
 	}
 	return out
 }
@@ -289,15 +323,34 @@ func (s *replayStudy) saysEffects() string {
 // trained for them: a weight says only how candidates are scored.
 var sweptAlphas = []float64{0, 0.3, 0.5, 0.7, 1}
 
-// sweep adds the figures over AutoTool's alpha and thresholds.
+// sweep adds the figures over thresholds, and over AutoTool's alpha.
 func (s *replayStudy) sweep(out *replayed, all map[string][]replay.Replayed) {
+	add := func(name string, runs []replay.Replayed, theta float64, alpha stat.Figure) {
+		f := replay.Fire(runs, theta, s.o.gate(name))
+		out.sweeps = append(out.sweeps, sweep{
+			Predictor: name, Theta: theta, Alpha: alpha, Fired: f.Fired,
+			Coverage: stat.Ratio(f.Fired, f.Turns, nothingHere), Precision: stat.Ratio(f.Right, f.Fired, neverFires), TurnsAvoided: f.Right,
+		})
+	}
+	for _, name := range replay.Predictors() {
+		if len(all[name]) == 0 {
+			continue
+		}
+		alpha := stat.Unknown("only AutoTool's score has one")
+		if name == replay.PredictorPreset {
+			alpha = stat.Known(predict.DefaultAlpha)
+		}
+		for i := range 20 {
+			add(name, all[name], float64(i)/20, alpha)
+		}
+	}
 	for _, alpha := range sweptAlphas {
+		runs, played := all[replay.PresetAt(alpha)]
+		if !played {
+			continue
+		}
 		for _, theta := range []float64{0.05, 0.1, 0.15, 0.2, 0.3} {
-			f := replay.Fire(all[replay.PresetAt(alpha)], math.Nextafter(theta, 1), s.o.gate(replay.PredictorPreset))
-			out.sweeps = append(out.sweeps, sweep{
-				Theta: theta, Alpha: alpha, Fired: f.Fired, TurnsAvoided: f.Right,
-				Coverage: stat.Ratio(f.Fired, f.Turns, nothingHere), Precision: stat.Ratio(f.Right, f.Fired, neverFires),
-			})
+			add(replay.PredictorPreset, runs, math.Nextafter(theta, 1), stat.Known(alpha))
 		}
 	}
 }

@@ -17,7 +17,7 @@ type replayFigures struct {
 }
 
 type replaySplit struct {
-	Method   string `json:"method"` // kfold or snapshot
+	Method   string `json:"method"` // kfold, snapshot, prequential
 	Folds    int    `json:"folds"`  // 0 for other methods
 	Seed     uint64 `json:"seed"`
 	Tasks    int    `json:"tasks"`    // replayed
@@ -83,10 +83,10 @@ type wrongCalls struct {
 	N     map[string]int `json:"n"` // by predictor
 }
 
-// sweep is what AutoTool comes to with another weight of the context's score.
 type sweep struct {
-	Alpha        float64     `json:"alpha"`
+	Predictor    string      `json:"predictor"`
 	Theta        float64     `json:"theta"`
+	Alpha        stat.Figure `json:"alpha"` // of CIPS
 	Fired        int         `json:"fired"`
 	Coverage     stat.Figure `json:"coverage"`
 	Precision    stat.Figure `json:"precision"`

@@ -2,6 +2,7 @@ package prediction
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
@@ -18,7 +19,7 @@ func (s *replayStudy) document(out *replayed) *report.Document {
 	d.Section("Predicting the next turn", rankingTable(out))
 	d.Section("Wrong calls and arguments", wrongTable(out), fillingTable(out))
 	d.Section("Are its probabilities right", reliabilityTable(out).IfAny())
-	d.Section("Thresholds and alpha of AutoTool", replaySweepTable(out).IfAny())
+	d.Section("By threshold", replaySweepTable(out).IfAny())
 	return d
 }
 
@@ -43,6 +44,8 @@ func (s *replayStudy) about(out *replayed) report.Paragraph {
 		text = fmt.Sprintf("The tasks are divided into %d parts, and each is replayed by what the others teach.", out.figures.Split.Folds)
 	case "snapshot":
 		text = "Predicted by the snapshot; the figures are held out only if it has not seen these traces."
+	case "prequential":
+		text = "Each trajectory is predicted from those before it, with what was learnt at most a twentieth of them earlier."
 	}
 	switch out.figures.Effects {
 	case "names":
@@ -112,9 +115,20 @@ func reliabilityTable(out *replayed) *report.Table {
 	return t
 }
 
-// replaySweepTable says what the weight of the context's score is worth.
+// replaySweepTable has all thresholds. Texts show every tenth, and of AutoTool's smaller
+// alphas those up to 0.3: these come first.
 func replaySweepTable(out *replayed) *report.Table {
-	return report.TableOf("sweeps", "", out.sweeps, []report.Column{
+	var shown, others []sweep
+	for i, s := range out.sweeps {
+		preset, tenth := s.Predictor == replay.PredictorPreset, math.Round(s.Theta*100) == math.Round(s.Theta*10)*10
+		if (preset || tenth) && (!preset || i >= 60 || s.Theta <= 0.3) {
+			shown = append(shown, s)
+		} else {
+			others = append(others, s)
+		}
+	}
+	t := report.TableOf("sweeps", "", append(shown, others...), []report.Column{
+		{Key: "predictor", Title: "predicted by", Words: true},
 		{Key: "alpha", Digits: 1},
 		{Key: "theta", Title: "sure from", Digits: 2},
 		{Key: "fired", Title: "calls made"},
@@ -122,4 +136,6 @@ func replaySweepTable(out *replayed) *report.Table {
 		{Key: "precision", Unit: "%"},
 		{Key: "coverage", Title: "of all turns", Unit: "%"},
 	})
+	t.Most = len(shown)
+	return t
 }
