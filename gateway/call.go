@@ -113,7 +113,7 @@ func (s *session) callTool(m *jsonrpc.Request) {
 					return failedResult("The call was not made: " + err.Error() + ".")
 				}
 				return nil
-			}, func() { s.passNow(t.up, m, params, h) })
+			}, func() { s.passOnceThere(t.up, m, params, h) })
 		}
 	}
 }

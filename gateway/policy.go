@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -86,10 +87,7 @@ func (g *Gateway) Policy() *Policy { return g.policy.Load() }
 
 // SetPolicy puts a policy in force, in all sessions at once.
 func (g *Gateway) SetPolicy(p *Policy) {
-	if p == nil {
-		p = &Policy{}
-	}
-	g.policy.Store(p)
+	g.policy.Store(cmp.Or(p, &Policy{}))
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for s := range g.open {

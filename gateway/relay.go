@@ -165,9 +165,13 @@ func (s *session) land(id jsonrpc.ID) bool {
 
 // pass sends a request on to a server, and its answer back.
 func (s *session) pass(u *upstream, m *jsonrpc.Request, params json.RawMessage, h Handling) {
-	if !s.takeOff(m, flight{up: u}) {
-		return
+	if s.takeOff(m, flight{up: u}) {
+		s.passOnceThere(u, m, params, h)
 	}
+}
+
+// passOnceThere is pass for a request that is noted.
+func (s *session) passOnceThere(u *upstream, m *jsonrpc.Request, params json.RawMessage, h Handling) {
 	u.mu.Lock()
 	ready, away, full := u.ready, true, u.waiting >= maxWaiting || u.reason == errFull.Error()
 	select {
@@ -256,7 +260,7 @@ const startWait = time.Minute
 // maxWaiting is how many calls wait for a server.
 const maxWaiting = 64
 
-// passNow is pass for a request that is noted.
+// passNow is passOnceThere for a server that is there.
 func (s *session) passNow(u *upstream, m *jsonrpc.Request, params json.RawMessage, h Handling) {
 	ended := func(failed bool) {
 		if h.Ended != nil {

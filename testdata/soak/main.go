@@ -91,7 +91,6 @@ type soak struct {
 	awo, self, folder string
 	random            *rand.Rand
 	t                 tally
-	ended             context.Context
 
 	kept, killed *exec.Cmd // gateways over HTTP
 	atKept       string
