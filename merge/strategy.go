@@ -77,12 +77,3 @@ func Full(set *rules.Set) Strategy {
 	rows := Strategies(set)
 	return rows[len(rows)-1]
 }
-
-// Without returns the strategy less one kind of rule.
-func (s Strategy) Without(k rules.Kind) Strategy {
-	if slices.Contains(movingKinds[:], k) {
-		s.kinds &^= kindOf(k)
-		s.Name += " -" + string(k)
-	}
-	return s
-}

@@ -11,9 +11,8 @@ type Event struct {
 // such a call or after a failure, and at most 30 % of all calls, the one in
 // question included.
 type Gate struct {
-	Share  float64 // of all calls; 0 means 0.3, and 1 or more sets no bound
-	Preset bool    // AutoTool's conditions only: the share, and no two in a row
-	Open   bool    // no conditions at all, to measure what a predictor is worth
+	Preset bool // AutoTool's conditions only: the share, and no two in a row
+	Open   bool // no conditions at all, to measure what a predictor is worth
 }
 
 // DefaultShare is the largest share of calls made without the language model
@@ -51,11 +50,7 @@ func (g Gate) AllowsAfter(p *Past) bool {
 	if g.Open {
 		return true
 	}
-	share := g.Share
-	if share == 0 {
-		share = DefaultShare
-	}
-	if float64(p.inertial+1) > share*float64(p.calls+1) {
+	if float64(p.inertial+1) > DefaultShare*float64(p.calls+1) {
 		return false
 	}
 	return p.calls == 0 || !p.last.Inertial && (g.Preset || !p.last.Failed)

@@ -74,8 +74,5 @@ func (n *Navigator) foundIn(scores map[int32]float64, q Query) []Found {
 		}
 	}
 	slices.SortFunc(out, byScore)
-	if q.Most > 0 && len(out) > q.Most {
-		out = out[:q.Most]
-	}
 	return out
 }

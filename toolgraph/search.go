@@ -86,7 +86,6 @@ type Query struct {
 	Target int
 	Also   []int        // further targets of a path
 	Have   map[int]bool // parameters that the caller gives
-	Most   int          // tools that are wanted; 0 means all
 	// Least is the score below which nothing is followed; 0 means .001.
 	Least float64
 	// Without are tools that are not to be used.
@@ -120,9 +119,6 @@ func (n *Navigator) exact(q Query) (found []Found, expanded int) {
 		done[at.node] = true
 		if int(at.node) < n.tools && int(at.node) != q.Target {
 			found = append(found, Found{int(at.node), at.score})
-			if len(found) == q.Most {
-				break
-			}
 		}
 		expanded++
 		for _, a := range n.back[at.node] {

@@ -276,7 +276,7 @@ func BenchmarkExact(b *testing.B) {
 	g := Build(Input{Catalog: readCatalog(b, "toollinkos/tools.json"), Links: decodeLines[Link](b, "toollinkos/links.jsonl"), NoEvaluation: true})
 	n := NewNavigator(g)
 	for i := 0; b.Loop(); i++ {
-		n.Exact(Query{Target: i % len(g.Tools), Most: 10})
+		n.Exact(Query{Target: i % len(g.Tools)})
 	}
 }
 
