@@ -31,7 +31,7 @@ import (
 var commands = []string{
 	"inspect IN", "summary IN", "show IN", "summarize IN --out part.awosum", "convert IN", "convert IN --redact", "convert IN --to ocel",
 	"analyze IN --sources --permutations 0", "cost IN --lazy", "graph IN", "compare IN IN",
-	"extract IN --threshold 3 --out tools", "verify TOOLS IN", "register IN", "replay IN --kfold 2 --gate open --fire any",
+	"extract IN --threshold 3 --out tools", "verify TOOLS IN", "register IN", "replay IN --kfold 2 --gate open --fire any", "replay IN --prequential",
 	"snapshot build IN", "backtest IN --split kfold --folds 2", "rules suggest IN", "report IN", "report IN --backtest always",
 	"tools graph IN --out world", "tools subset IN",
 }

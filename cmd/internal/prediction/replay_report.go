@@ -38,8 +38,11 @@ func replayAnswer(out *replayed) string {
 }
 
 func (s *replayStudy) about(out *replayed) report.Paragraph {
-	text := fmt.Sprintf("The tasks are divided into %d parts, and each is replayed by what the others teach.", out.figures.Split.Folds)
-	if out.figures.Split.Method == "snapshot" {
+	text := ""
+	switch out.figures.Split.Method {
+	case "kfold":
+		text = fmt.Sprintf("The tasks are divided into %d parts, and each is replayed by what the others teach.", out.figures.Split.Folds)
+	case "snapshot":
 		text = "Predicted by the snapshot; the figures are held out only if it has not seen these traces."
 	case "prequential":
 		text = "Each trajectory is predicted from those before it, with what was learnt at most a twentieth of them earlier."
