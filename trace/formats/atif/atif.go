@@ -15,6 +15,7 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/maps"
 )
 
 // Format reads the Agent Trajectory Interchange Format, versions 1.0 to 1.7
@@ -37,23 +38,8 @@ var Format = trace.Format{
 	Name:   "atif",
 	Doc:    "Agent Trajectory Interchange Format 1.0 to 1.7 (Harbor); what awo itself writes.",
 	Spec:   "https://github.com/harbor-framework/harbor/blob/main/rfcs/0001-trajectory-format.md",
-	Detect: detectATIF,
+	Detect: maps.Detect("atif"),
 	Decode: decodeATIF,
-}
-
-func detectATIF(h trace.Head) trace.Match {
-	for _, r := range h.Records {
-		if version, ok := r.Members["schema_version"]; ok {
-			if bytes.HasPrefix(version, []byte(`"ATIF-`)) {
-				return trace.Match{OK: true}
-			}
-			return trace.Match{}
-		}
-	}
-	if len(h.Records) > 0 && h.Records[0].Has("steps", "agent") {
-		return trace.Match{Lacks: `there is no member "schema_version" that begins with "ATIF-"`}
-	}
-	return trace.Match{}
 }
 
 func decodeATIF(r trace.Record) ([]trace.Fragment, error) {

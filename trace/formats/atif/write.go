@@ -2,6 +2,7 @@ package atif
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -52,7 +53,7 @@ func Append(dst []byte, t *trace.Trajectory) ([]byte, error) {
 	if err := checkTurns(t); err != nil {
 		return dst, err
 	}
-	w := atifWriter{t: t, dst: append(dst, '{')}
+	w := atifWriter{t: t, members: append(dst, '{')}
 	w.text("schema_version", "ATIF-v1.7")
 	w.textIfAny("session_id", t.Session)
 	w.textIfAny("trajectory_id", t.ID)
@@ -65,7 +66,7 @@ func Append(dst []byte, t *trace.Trajectory) ([]byte, error) {
 	w.textIfAny("continued_trajectory_ref", t.Continued)
 	w.trajectoryExtra()
 	w.close('}')
-	return append(w.dst, '\n'), nil
+	return append(w.members, '\n'), nil
 }
 
 // checkTurns returns an error if the calls of the turns are not those that name
@@ -97,46 +98,90 @@ func checkTurns(t *trace.Trajectory) error {
 
 // atifWriter writes one document.
 type atifWriter struct {
-	t    *trace.Trajectory
-	dst  []byte
-	own  []byte // members of the object "awo" of what is being written
-	step int    // steps so far
+	t       *trace.Trajectory
+	members         // of what is being written
+	own     members // of its object "awo"
+	step    int     // steps so far
 }
 
-func (w *atifWriter) key(name string)   { w.dst = appendKey(w.dst, name) }
-func (w *atifWriter) open(bracket byte) { w.dst = append(appendComma(w.dst), bracket) }
-func (w *atifWriter) close(b byte)      { w.dst = append(w.dst, b) }
+// members are those of objects that are being written.
+type members []byte
 
-func (w *atifWriter) text(name, value string) {
-	w.dst = jsonscan.AppendQuoted(appendKey(w.dst, name), value)
+// key writes the name of a member, behind a comma if it is not the first.
+func (m *members) key(name string) {
+	m.comma()
+	*m = append(jsonscan.AppendQuoted(*m, name), ':')
 }
 
-func (w *atifWriter) textIfAny(name, value string) {
-	if value != "" {
-		w.text(name, value)
+// comma writes a comma if a value stands at the end.
+func (m *members) comma() {
+	if n := len(*m); n > 0 && !slices.Contains([]byte("{[:"), (*m)[n-1]) {
+		*m = append(*m, ',')
 	}
 }
 
-func (w *atifWriter) ownText(name, value string) {
-	w.own = jsonscan.AppendQuoted(appendKey(w.own, name), value)
+func (m *members) open(bracket byte) {
+	m.comma()
+	*m = append(*m, bracket)
 }
 
-func (w *atifWriter) ownTextIfAny(name, value string) {
+func (m *members) close(bracket byte) { *m = append(*m, bracket) }
+
+func (m *members) text(name, value string) {
+	m.key(name)
+	*m = jsonscan.AppendQuoted(*m, value)
+}
+
+func (m *members) textIfAny(name, value string) {
 	if value != "" {
-		w.ownText(name, value)
+		m.text(name, value)
 	}
 }
 
-func (w *atifWriter) ownTrue(name string) { w.own = append(appendKey(w.own, name), "true"...) }
-
-func (w *atifWriter) ownInt(name string, n int) {
-	w.own = strconv.AppendInt(appendKey(w.own, name), int64(n), 10)
+func (m *members) isTrue(name string) {
+	m.key(name)
+	*m = append(*m, "true"...)
 }
 
-func (w *atifWriter) ownTime(name string, at time.Time) {
+func (m *members) int(name string, n int64) {
+	m.key(name)
+	*m = strconv.AppendInt(*m, n, 10)
+}
+
+// number writes a number that is recorded and finite.
+func (m *members) number(name string, n *float64) {
+	if n != nil && isFinite(*n) {
+		m.key(name)
+		*m = trace.AppendFloat(*m, *n)
+	}
+}
+
+// time writes a time in UTC, if it can be written.
+func (m *members) time(name string, at time.Time) {
 	if isWritable(at) {
-		w.own = appendTime(appendKey(w.own, name), at)
+		m.key(name)
+		*m = appendTime(*m, at)
 	}
+}
+
+// value writes any JSON, if it is recorded.
+func (m *members) value(name string, value trace.Raw) {
+	if value.IsZero() {
+		return
+	}
+	m.key(name)
+	if value.Form == trace.FormText {
+		*m = jsonscan.AppendQuoted(*m, value.Data)
+	} else {
+		*m = jsonscan.AppendCompact(*m, value.Data)
+	}
+}
+
+// content writes a text, and returns the form of what had to be put into a string.
+func (m *members) content(name string, r trace.Raw, parts bool) (form string) {
+	m.key(name)
+	*m, form = appendContent(*m, r, parts)
+	return form
 }
 
 // extra writes what has been collected in own, if there is any.
@@ -145,21 +190,8 @@ func (w *atifWriter) extra() {
 		return
 	}
 	w.key("extra")
-	w.dst = append(append(append(w.dst, `{"awo":{`...), w.own...), "}}"...)
+	w.members = append(append(append(w.members, `{"awo":{`...), w.own...), "}}"...)
 	w.own = w.own[:0]
-}
-
-// appendKey appends the name of a member, behind a comma if it is not the first.
-func appendKey(dst []byte, name string) []byte {
-	return append(jsonscan.AppendQuoted(appendComma(dst), name), ':')
-}
-
-// appendComma appends a comma if a value stands at the end of dst.
-func appendComma(dst []byte) []byte {
-	if n := len(dst); n > 0 && dst[n-1] != '{' && dst[n-1] != '[' && dst[n-1] != ':' {
-		return append(dst, ',')
-	}
-	return dst
 }
 
 // isWritable reports whether a time is recorded and can be written.
@@ -199,7 +231,7 @@ func (w *atifWriter) agent() {
 		w.close(']')
 	}
 	if t.Agent == "" {
-		w.ownTrue("unnamed")
+		w.own.isTrue("unnamed")
 	}
 	w.extra()
 	w.close('}')
@@ -211,28 +243,16 @@ func (w *atifWriter) tool(tool *trace.ToolDef) {
 	w.key("function")
 	w.open('{')
 	w.text("name", tool.Name.Value())
-	w.dst = appendMember(w.dst, "description", tool.Description)
-	w.dst = appendMember(w.dst, "parameters", tool.Input)
+	w.value("description", tool.Description)
+	w.value("parameters", tool.Input)
 	w.close('}')
-	w.own = appendMember(w.own, "output", tool.Output)
-	w.own = appendMember(w.own, "annotations", tool.Annotations)
+	w.own.value("output", tool.Output)
+	w.own.value("annotations", tool.Annotations)
 	if tool.Deferred {
-		w.ownTrue("deferred")
+		w.own.isTrue("deferred")
 	}
 	w.extra()
 	w.close('}')
-}
-
-// appendMember appends a member whose value may be any JSON, if it is recorded.
-func appendMember(dst []byte, name string, value trace.Raw) []byte {
-	if value.IsZero() {
-		return dst
-	}
-	dst = appendKey(dst, name)
-	if value.Form == trace.FormText {
-		return jsonscan.AppendQuoted(dst, value.Data)
-	}
-	return jsonscan.AppendCompact(dst, value.Data)
 }
 
 // finalMetrics writes the sums over the steps.
@@ -244,51 +264,39 @@ func (w *atifWriter) finalMetrics() {
 	w.key("final_metrics")
 	w.open('{')
 	if sum.Known {
-		w.count("total_prompt_tokens", sum.Input)
-		w.count("total_completion_tokens", sum.Output)
-		w.count("total_cached_tokens", sum.CachedInput)
+		w.int("total_prompt_tokens", sum.Input)
+		w.int("total_completion_tokens", sum.Output)
+		w.int("total_cached_tokens", sum.CachedInput)
 	}
-	if sum.CostUSD != nil && isFinite(*sum.CostUSD) {
-		w.key("total_cost_usd")
-		w.dst = trace.AppendFloat(w.dst, *sum.CostUSD)
-	}
-	w.count("total_steps", int64(w.step))
+	w.number("total_cost_usd", sum.CostUSD)
+	w.int("total_steps", int64(w.step))
 	w.close('}')
-}
-
-func (w *atifWriter) count(name string, n int64) {
-	w.dst = strconv.AppendInt(appendKey(w.dst, name), n, 10)
 }
 
 func (w *atifWriter) trajectoryExtra() {
 	t := w.t
-	w.ownTextIfAny("task", t.Task)
-	w.ownTextIfAny("trial", t.Trial)
+	w.own.textIfAny("task", t.Task)
+	w.own.textIfAny("trial", t.Trial)
 	if t.Outcome != trace.OutcomeUnknown {
-		w.ownText("outcome", t.Outcome.String())
+		w.own.text("outcome", t.Outcome.String())
 	}
-	if t.Score != nil && isFinite(*t.Score) {
-		w.own = trace.AppendFloat(appendKey(w.own, "score"), *t.Score)
-	}
-	w.ownTime("start", t.Start)
-	w.ownTime("end", t.End)
+	w.own.number("score", t.Score)
+	w.own.time("start", t.Start)
+	w.own.time("end", t.End)
 	if t.Parent != (trace.Parent{}) {
-		w.own = append(appendKey(w.own, "parent"), '{')
-		w.ownTextIfAny("trajectory", t.Parent.Trajectory)
-		w.ownTextIfAny("call", t.Parent.Call)
-		w.own = append(w.own, '}')
+		w.own.key("parent")
+		w.own.open('{')
+		w.own.textIfAny("trajectory", t.Parent.Trajectory)
+		w.own.textIfAny("call", t.Parent.Call)
+		w.own.close('}')
 	}
 	if len(t.Anomalies.ByCode) > 0 {
-		w.own = append(appendKey(w.own, "anomalies"), '{')
-		codes := make([]string, 0, len(t.Anomalies.ByCode))
-		for code := range t.Anomalies.ByCode {
-			codes = append(codes, code)
+		w.own.key("anomalies")
+		w.own.open('{')
+		for _, code := range slices.Sorted(maps.Keys(t.Anomalies.ByCode)) {
+			w.own.int(code, int64(t.Anomalies.ByCode[code]))
 		}
-		slices.Sort(codes)
-		for _, code := range codes {
-			w.ownInt(code, t.Anomalies.ByCode[code])
-		}
-		w.own = append(w.own, '}')
+		w.own.close('}')
 	}
 	w.extra()
 }

@@ -52,7 +52,7 @@ func (w *atifWriter) steps() {
 	if w.step == 0 {
 		w.openStep("system", time.Time{})
 		w.text("message", "")
-		w.ownTrue("placeholder")
+		w.own.isTrue("placeholder")
 		w.closeStep()
 	}
 }
@@ -60,10 +60,8 @@ func (w *atifWriter) steps() {
 func (w *atifWriter) openStep(source string, at time.Time) {
 	w.step++
 	w.open('{')
-	w.count("step_id", int64(w.step))
-	if isWritable(at) {
-		w.dst = appendTime(appendKey(w.dst, "timestamp"), at)
-	}
+	w.int("step_id", int64(w.step))
+	w.time("timestamp", at)
 	w.text("source", source)
 }
 
@@ -82,10 +80,10 @@ func (w *atifWriter) message(m *trace.Message, turns, calls int) {
 	w.openStep(source, m.Time)
 	w.content("message", m.Text, true)
 	if m.Turn != turns {
-		w.ownInt("turn", m.Turn)
+		w.own.int("turn", int64(m.Turn))
 	}
 	if m.Call != calls {
-		w.ownInt("call", m.Call)
+		w.own.int("call", int64(m.Call))
 	}
 	w.closeStep()
 }
@@ -95,12 +93,12 @@ func (w *atifWriter) turn(turn *trace.Turn) {
 	at := turn.Start
 	if !isWritable(turn.Start) && isWritable(turn.End) {
 		at = turn.End
-		w.ownText("timestamp", "end")
+		w.own.text("timestamp", "end")
 	} else {
-		w.ownTime("end", turn.End)
+		w.own.time("end", turn.End)
 	}
 	if turn.Continued > 0 {
-		w.ownInt("continued", turn.Continued)
+		w.own.int("continued", int64(turn.Continued))
 	}
 	w.openStep("agent", at)
 	w.textIfAny("model_name", turn.Model)
@@ -126,9 +124,9 @@ func (w *atifWriter) callsOutside(first, end int) int {
 	w.text("message", "")
 	w.calls(first, last)
 	if unknown {
-		w.ownText("turn", "unknown")
+		w.own.text("turn", "unknown")
 	} else {
-		w.count("llm_call_count", 0)
+		w.int("llm_call_count", 0)
 	}
 	w.closeStep()
 	return last
@@ -203,34 +201,33 @@ func (w *atifWriter) call(i int, id string) {
 	w.key("arguments")
 	w.args(call)
 	if id != call.ID {
-		w.ownText("id", call.ID)
+		w.own.text("id", call.ID)
 	}
 	if call.Status != trace.StatusUnknown {
-		w.ownText("status", call.Status.String())
+		w.own.text("status", call.Status.String())
 	}
 	if call.Origin != trace.OriginModel && (call.Turn >= 0 || call.Origin != trace.OriginCode) {
-		w.ownText("origin", call.Origin.String())
+		w.own.text("origin", call.Origin.String())
 	}
-	w.ownTextIfAny("by", call.By)
+	w.own.textIfAny("by", call.By)
 	if call.AnsweredBy != trace.OriginModel {
-		w.ownText("answered_by", call.AnsweredBy.String())
+		w.own.text("answered_by", call.AnsweredBy.String())
 	}
 	if !call.Error.IsZero() {
-		var form string
-		w.own, form = appendContent(appendKey(w.own, "error"), call.Error, false)
-		w.ownTextIfAny("error_form", form)
+		w.own.textIfAny("error_form", w.own.content("error", call.Error, false))
 	}
-	w.ownTime("start", call.Start)
-	w.ownTime("end", call.End)
+	w.own.time("start", call.Start)
+	w.own.time("end", call.End)
 	if len(call.Context) > 0 {
-		w.own = append(appendKey(w.own, "context"), '[')
+		w.own.key("context")
+		w.own.open('[')
 		for _, v := range call.Context {
-			w.own = append(appendComma(w.own), '{')
-			w.ownText("name", v.Name)
-			w.ownText("value", v.Value)
-			w.own = append(w.own, '}')
+			w.own.open('{')
+			w.own.text("name", v.Name)
+			w.own.text("value", v.Value)
+			w.own.close('}')
 		}
-		w.own = append(w.own, ']')
+		w.own.close(']')
 	}
 	w.extra()
 	w.close('}')
@@ -242,25 +239,23 @@ func (w *atifWriter) args(call *trace.Call) {
 	text, state := call.Args.ArgsText(room[:0])
 	switch state {
 	case trace.ArgsObject:
-		w.dst = jsonscan.AppendCompact(w.dst, text)
+		w.members = jsonscan.AppendCompact(w.members, text)
 	case trace.ArgsMissing:
-		w.dst = append(w.dst, "{}"...)
-		w.ownText("args", "missing")
+		w.members = append(w.members, "{}"...)
+		w.own.text("args", "missing")
 	case trace.ArgsJSON:
-		w.dst = append(jsonscan.AppendCompact(append(w.dst, `{"_value":`...), text), '}')
-		w.ownText("args", "value")
+		w.members = append(jsonscan.AppendCompact(append(w.members, `{"_value":`...), text), '}')
+		w.own.text("args", "value")
 	case trace.ArgsRaw:
-		w.dst = append(jsonscan.AppendQuoted(append(w.dst, `{"_raw":`...), text), '}')
-		w.ownText("args", "raw")
+		w.members = append(jsonscan.AppendQuoted(append(w.members, `{"_raw":`...), text), '}')
+		w.own.text("args", "raw")
 	}
 }
 
 // content writes a text, and its form if ATIF has no place for it; parts says
 // that it may be an array of content parts.
 func (w *atifWriter) content(name string, r trace.Raw, parts bool) {
-	var form string
-	w.dst, form = appendContent(appendKey(w.dst, name), r, parts)
-	w.ownTextIfAny(name, form)
+	w.own.textIfAny(name, w.members.content(name, r, parts))
 }
 
 // appendContent appends a text as a string, or as an array of content parts if
@@ -332,29 +327,25 @@ func isATIFImage(c *jsonscan.Cursor) bool {
 
 // metrics writes the usage of a turn.
 func (w *atifWriter) metrics(u *trace.Usage) {
-	cost := u.CostUSD != nil && isFinite(*u.CostUSD)
-	if !u.Known && !cost {
+	if !u.Known && (u.CostUSD == nil || !isFinite(*u.CostUSD)) {
 		return
 	}
 	w.key("metrics")
 	w.open('{')
 	if u.Known {
-		w.count("prompt_tokens", u.Input)
-		w.count("completion_tokens", u.Output)
-		w.count("cached_tokens", u.CachedInput)
+		w.int("prompt_tokens", u.Input)
+		w.int("completion_tokens", u.Output)
+		w.int("cached_tokens", u.CachedInput)
 	}
-	if cost {
-		w.key("cost_usd")
-		w.dst = trace.AppendFloat(w.dst, *u.CostUSD)
-	}
+	w.number("cost_usd", u.CostUSD)
 	if u.Reasoning != 0 || u.CacheWrite != 0 {
 		w.key("extra")
 		w.open('{')
 		if u.Reasoning != 0 {
-			w.count("reasoning_tokens", u.Reasoning)
+			w.int("reasoning_tokens", u.Reasoning)
 		}
 		if u.CacheWrite != 0 {
-			w.count("cache_creation_input_tokens", u.CacheWrite)
+			w.int("cache_creation_input_tokens", u.CacheWrite)
 		}
 		w.close('}')
 	}

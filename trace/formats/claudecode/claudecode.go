@@ -14,6 +14,7 @@ import (
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 	"github.com/awo-dev/awo/trace/formats/internal/message"
+	"github.com/awo-dev/awo/trace/formats/maps"
 )
 
 // Format reads the session files of Claude Code, one event a line, and
@@ -31,7 +32,7 @@ var Format = trace.Format{
 	Name:     "claude-code",
 	Doc:      "Claude Code session files and the stream-json output of claude -p, sub-agents included.",
 	Spec:     "https://docs.anthropic.com/en/docs/claude-code",
-	Detect:   detectClaudeCode,
+	Detect:   maps.Detect("claude-code"),
 	Decode:   decodeClaudeCode,
 	Assemble: assembleClaudeCode,
 }
@@ -373,27 +374,4 @@ func addClaudeUser(d *message.Anthropic, m message.AnthropicMessage, l *claudeLi
 		role = trace.RoleSystem
 	}
 	d.Builder.Message(role, m.Text).Time = at
-}
-
-func detectClaudeCode(h trace.Head) trace.Match {
-	lacks := ""
-	for _, r := range h.Records {
-		kind := strings.Trim(string(r.Members["type"]), `"`)
-		switch kind {
-		case "user", "assistant", "system", "summary", "attachment", "file-history-snapshot", "queue-operation", "progress", "result":
-		default:
-			continue
-		}
-		if trace.NewHeadRecord(r.Members["message"], true).Has("parts") {
-			return trace.Match{} // Qwen Code's, whose lines have the same envelope
-		}
-		if r.Has("sessionId") || r.Has("parentUuid") || r.Has("leafUuid") || kind == "file-history-snapshot" && r.Has("messageId") {
-			return trace.Match{OK: true}
-		}
-		if r.Has("session_id") && (r.Has("message") || r.Has("subtype")) {
-			return trace.Match{OK: true}
-		}
-		lacks = `no line has "sessionId", "parentUuid" or "leafUuid"`
-	}
-	return trace.Match{Lacks: lacks}
 }

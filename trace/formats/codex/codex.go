@@ -11,6 +11,7 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/maps"
 )
 
 // Format reads the rollout files of Codex, one event a line: a file is a
@@ -24,7 +25,7 @@ var Format = trace.Format{
 	Name:     "codex",
 	Doc:      "Rollout files of Codex (~/.codex/sessions), sub-agents and forks included.",
 	Spec:     "https://github.com/openai/codex/tree/main/codex-rs/rollout",
-	Detect:   detectCodex,
+	Detect:   maps.Detect("codex"),
 	Decode:   decodeCodex,
 	Assemble: assembleCodex,
 }
@@ -326,29 +327,4 @@ func (d *codexDecoder) turn(at time.Time) *trace.Turn {
 	turn := &d.b.Trajectory.Turns[len(d.b.Trajectory.Turns)-1]
 	turn.End = at
 	return turn
-}
-
-// codexKinds are the kinds of lines.
-var codexKinds = []string{"session_meta", "response_item", "turn_context", "event_msg", "compacted", "world_state", "inter_agent_communication", "inter_agent_communication_metadata"}
-
-func detectCodex(h trace.Head) trace.Match {
-	for i, r := range h.Records {
-		kind := strings.Trim(string(r.Members["type"]), `"`)
-		for _, known := range codexKinds {
-			if kind != known {
-				continue
-			}
-			if r.Has("payload") || r.Truncated {
-				return trace.Match{OK: r.Has("payload"), Lacks: ""}
-			}
-			return trace.Match{Lacks: `the lines have no "payload"`}
-		}
-		if i == 0 && h.Container == trace.ContainerLines && kind == "" && r.Has("id", "timestamp") && (r.Has("instructions") || r.Has("git")) {
-			return trace.Match{OK: true}
-		}
-		if kind == "thread.started" && r.Has("thread_id") {
-			return trace.Match{Lacks: "this is what codex exec --json prints, which records no responses of the model; the rollout file of the session does"}
-		}
-	}
-	return trace.Match{}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 	"github.com/awo-dev/awo/trace/formats/internal/message"
-	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
 )
 
 // call returns a call with the result that is beside it.
@@ -37,7 +36,7 @@ func (r *reading) call(m *rule, c []byte) build.Item {
 }
 
 // predicted adds a call that a predictor made, in no turn.
-func (r *reading) predicted(m *rule, e []byte, s sessionlog.Said) {
+func (r *reading) predicted(m *rule, e []byte, s message.Said) {
 	b, it := r.Builder, r.call(m, e)
 	if len(it.Tool) == 0 {
 		b.Anomaly(build.CodeCallUnnamed, 1)
@@ -92,7 +91,7 @@ func (r *reading) goOn(piece trace.Raw) {
 
 // starts adds the start of a call, unless it is known already. A message of the model
 // may tell of it later.
-func (r *reading) starts(m *rule, e []byte, s sessionlog.Said) {
+func (r *reading) starts(m *rule, e []byte, s message.Said) {
 	it := r.call(m, e)
 	t := r.Builder.Trajectory
 	if known := r.Calls(string(it.ID)); len(known) > 0 {
@@ -109,7 +108,7 @@ func (r *reading) starts(m *rule, e []byte, s sessionlog.Said) {
 }
 
 // result adds a result that is an event of its own.
-func (r *reading) result(m *rule, e []byte, text trace.Raw, s sessionlog.Said) {
+func (r *reading) result(m *rule, e []byte, text trace.Raw, s message.Said) {
 	it := build.Item{Kind: build.ItemResult, Value: r.returned(m, e), Tool: []byte(r.text(m.at[fTool], e))}
 	if it.Value.IsZero() {
 		it.Value = text
@@ -135,7 +134,7 @@ func (r *reading) returned(m *rule, v []byte) trace.Raw {
 
 // around adds what stands around the model: what the first call of the last response that
 // has no result gave back, else what the user asked, or what the program said later.
-func (r *reading) around(m *rule, e []byte, text trace.Raw, s sessionlog.Said) {
+func (r *reading) around(m *rule, e []byte, text trace.Raw, s message.Said) {
 	t := r.Builder.Trajectory
 	first := 0
 	if n := len(t.Turns); n > 0 {

@@ -403,7 +403,11 @@ func (p *parser) detect(n *yamlsrc.Node) {
 				c.lacks = e.Value.Text
 				continue
 			}
-			c.members = append(c.members, memberIs{strings.Split(e.Key.Text, "."), strings.Split(e.Value.Text, "|")})
+			member := strings.Split(e.Key.Text, ".")
+			if name, ok := strings.CutPrefix(e.Key.Text, `"`); ok { // a name with dots
+				member = []string{strings.TrimSuffix(name, `"`)}
+			}
+			c.members = append(c.members, memberIs{member, strings.Split(e.Value.Text, "|")})
 		}
 		p.m.detect = append(p.m.detect, c)
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
-	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
+	"github.com/awo-dev/awo/trace/formats/internal/message"
 )
 
 // reading puts a trajectory together.
 type reading struct {
 	m *Map
-	*sessionlog.Log
+	*message.Log
 	finder
 	turn  string // that the last response is of, by what the map finds
 	asked bool   // the user has spoken
@@ -38,7 +38,7 @@ type reading struct {
 
 // read puts the trajectory of a session together from its records.
 func (m *Map) read(f finder, records [][]byte) *trace.Trajectory {
-	r := &reading{m: m, Log: sessionlog.New(""), finder: f}
+	r := &reading{m: m, Log: message.NewLog(), finder: f}
 	f.outer = nil
 	if m.hook.Read != nil {
 		if records = m.hook.Read(r.Builder, records); records == nil {
@@ -93,7 +93,7 @@ func (r *reading) record(v []byte, first bool) {
 	}
 	r.current = cmp.Or(r.text(m.at[fCurrent], v), r.current)
 	if answer := r.raw(m.at[fAnswer], v); !answer.IsEmpty() {
-		r.Add([]build.Item{{Kind: build.ItemText, Value: answer, Opens: true}}, sessionlog.Said{})
+		r.Add([]build.Item{{Kind: build.ItemText, Value: answer, Opens: true}}, message.Said{})
 		r.InTurn = false
 	}
 }
@@ -276,7 +276,7 @@ func outcomeOf(score float64) trace.Outcome {
 
 // says adds what the system and the user said.
 func (r *reading) says(m *rule, v []byte) {
-	s := sessionlog.Said{At: r.moment(m.at[fTime], v)}
+	s := message.Said{At: r.moment(m.at[fTime], v)}
 	for i, kind := range []build.ItemKind{build.ItemSystem, build.ItemUser} {
 		for _, found := range r.all(m.at[[2]field{fSystem, fUser}[i]], v) {
 			if text := build.Raw(found); !text.IsEmpty() {
@@ -350,7 +350,7 @@ func (r *reading) event(e []byte, depth int) {
 		}
 		r.says(m, e)
 	}
-	s := sessionlog.Said{At: r.moment(m.at[fTime], e), End: r.moment(m.at[fEnd], e), Model: r.text(m.at[fModel], e)}
+	s := message.Said{At: r.moment(m.at[fTime], e), End: r.moment(m.at[fEnd], e), Model: r.text(m.at[fModel], e)}
 	s.Model = cmp.Or(s.Model, r.Model) // else the one that was asked
 	s.Usage = r.usage(m, e)
 	if model := who == speakerModel && m.at[fRole] != nil; r.known(m, e, model, s) && model {
@@ -391,7 +391,7 @@ func (r *reading) event(e []byte, depth int) {
 	case speakerDone:
 		if failed, _ := r.ended(m, e, true); r.InTurn || failed != trace.StatusFailed {
 			if !r.InTurn {
-				r.Turn(sessionlog.Said{At: r.began})
+				r.Turn(message.Said{At: r.began})
 			}
 			all := r.Builder.Trajectory.Turns
 			all[len(all)-1].Usage, all[len(all)-1].End = s.Usage, s.End

@@ -9,11 +9,10 @@ import (
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 	"github.com/awo-dev/awo/trace/formats/internal/message"
-	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
 )
 
 // response adds what the model said and called.
-func (r *reading) response(m *rule, e []byte, text trace.Raw, s sessionlog.Said) {
+func (r *reading) response(m *rule, e []byte, text trace.Raw, s message.Said) {
 	turn := r.text(m.at[fTurn], e)
 	calls := [][]byte{e}
 	if m.at[fCalls] != nil {
@@ -125,7 +124,7 @@ func (r *reading) thinks(thought trace.Raw) bool {
 
 // known adds what stands in a known form of messages, and reports whether there is any. Of
 // several responses in one event the last has its token counts.
-func (r *reading) known(m *rule, e []byte, model bool, s sessionlog.Said) bool {
+func (r *reading) known(m *rule, e []byte, model bool, s message.Said) bool {
 	var items []build.Item
 	found := r.all(m.at[fMessages], e)
 	for _, one := range found {
@@ -167,7 +166,7 @@ func (r *reading) known(m *rule, e []byte, model bool, s sessionlog.Said) bool {
 
 // note adds what is told later of a response, by its id, or of the next without one; or of
 // a call.
-func (r *reading) note(m *rule, e []byte, s sessionlog.Said) {
+func (r *reading) note(m *rule, e []byte, s message.Said) {
 	t := r.Builder.Trajectory
 	if m.at[fResponse] == nil {
 		id := r.text(m.at[fID], e)

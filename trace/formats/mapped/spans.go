@@ -6,7 +6,6 @@ import (
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 	"github.com/awo-dev/awo/trace/formats/internal/message"
-	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
 	"github.com/awo-dev/awo/trace/formats/internal/spantree"
 )
 
@@ -28,7 +27,7 @@ type spanReading struct {
 
 // joinSpans makes the trajectories of the spans of a trace.
 func (m *Map) joinSpans(key string, parts []trace.Fragment) []*trace.Trajectory {
-	r := spanReading{reading: reading{m: m, Log: sessionlog.New("")}, byID: map[string]*mappedSpan{}}
+	r := spanReading{reading: reading{m: m, Log: message.NewLog()}, byID: map[string]*mappedSpan{}}
 	for i := range parts {
 		r.document = parts[i].Data
 		r.read(parts[i].Data, 0)

@@ -15,7 +15,7 @@ import (
 	"github.com/awo-dev/awo/trace/formats/mapped"
 )
 
-//go:embed *.yaml
+//go:embed *.yaml heads/*.yaml
 var files embed.FS
 
 // hooks are what some formats need that a map cannot say, by name.
@@ -44,17 +44,25 @@ func Names() (names []string) {
 	return names
 }
 
+// Detect returns what recognises a format that is code: heads/<name>.yaml has the conditions
+// of a map.
+func Detect(name string) func(trace.Head) trace.Match {
+	src, _ := Source("heads/" + name)
+	return must(mapped.ParseHead(name+".yaml", src, nil)).Detect
+}
+
+func must(m *mapped.Map, problems diag.List) trace.Format {
+	if m == nil {
+		panic(problems)
+	}
+	return m.Format()
+}
+
 // Format returns a format that is a map. The map is read when the first file of the format
 // is: until then it is known how such files begin. It panics if there is none, or if it is
 // not well formed: the files are awo's own.
 func Format(name string) trace.Format {
 	src, _ := Source(name)
-	must := func(m *mapped.Map, problems diag.List) trace.Format {
-		if m == nil {
-			panic(problems)
-		}
-		return m.Format()
-	}
 	f := must(mapped.ParseHead(name+".yaml", src, hooks))
 	whole := sync.OnceValue(func() trace.Format { return must(mapped.ParseOwn(name+".yaml", src, hooks)) })
 	if f.Split != nil {

@@ -6,7 +6,6 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
-	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
 )
 
 // divideVSCode returns a session or a replay as its events, and of a journal the line.
@@ -107,7 +106,7 @@ func requestOfVSCode(request []byte) (events [][]byte) {
 	for round := range build.Elements(build.MemberRaw(metadata, "toolCallRounds")) {
 		add("round", round)
 		for call := range build.Elements(build.MemberRaw(round, "toolCalls")) {
-			if text := valuesOf(build.MemberRaw(results, sessionlog.Text(call, "id"), "content")); !text.IsZero() {
+			if text := valuesOf(build.MemberRaw(results, build.TextAt(call, "id"), "content")); !text.IsZero() {
 				events = append(events, build.Object("kind", "result", "about", about, "id", build.MemberRaw(call, "id"), "value", jsonscan.AppendQuoted(nil, text.Text())))
 			}
 		}
@@ -115,9 +114,9 @@ func requestOfVSCode(request []byte) (events [][]byte) {
 	if len(events) == 1 {
 		called := false
 		for shown := range build.Elements(build.MemberRaw(request, "response")) {
-			kind := sessionlog.Text(shown, "kind")
+			kind := build.TextAt(shown, "kind")
 			isCall := kind == "toolInvocationSerialized"
-			said := sessionlog.Text(shown, "value") + sessionlog.Text(shown, "content", "value")
+			said := build.TextAt(shown, "value") + build.TextAt(shown, "content", "value")
 			switch {
 			case isCall:
 				shown = build.Object("call", shown, "output", outputOfVSCode(shown))

@@ -17,6 +17,7 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/maps"
 )
 
 // Format reads logs of the Model Context Protocol: its JSON-RPC messages, one
@@ -41,38 +42,12 @@ func WithTurnGap(gap time.Duration) trace.Format {
 		Name:   "mcp",
 		Doc:    "Logs of the Model Context Protocol: JSON-RPC messages, bare or wrapped.",
 		Spec:   "https://modelcontextprotocol.io/specification",
-		Detect: detectMCP,
+		Detect: maps.Detect("mcp"),
 		Decode: decodeMCP,
 		Assemble: func(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
 			return assembleMCP(key, parts, gap)
 		},
 	}
-}
-
-func detectMCP(h trace.Head) trace.Match {
-	for _, r := range h.Records {
-		if strings.Trim(string(r.Members["jsonrpc"]), `"`) == "2.0" {
-			return trace.Match{OK: true}
-		}
-		for _, name := range []string{"message", "data", "payload", "body", "msg"} {
-			if inner, ok := r.Members[name]; ok && build.HasMember(inner, "jsonrpc") {
-				return trace.Match{OK: true}
-			}
-			if inner := r.Members[name]; strings.HasPrefix(string(inner), `"{\"jsonrpc\"`) {
-				return trace.Match{OK: true}
-			}
-		}
-		if len(r.Raw) > 0 && r.Raw[0] == '[' {
-			c := jsonscan.New(r.Raw)
-			if c.Array() && c.Element() && build.HasMember(r.Raw[c.Offset():], "jsonrpc") {
-				return trace.Match{OK: true}
-			}
-		}
-		if r.Has("method", "params") {
-			return trace.Match{Lacks: `the messages have no "jsonrpc"`}
-		}
-	}
-	return trace.Match{}
 }
 
 // mcpLine is what a logger says about the message in it.

@@ -237,7 +237,7 @@ func readFlatHead(span []byte) (h flatHead) {
 			}
 		default:
 			if flatNames[key] == flatStart {
-				h.order = momentOf(&c).UnixNano()
+				h.order = build.ReadMoment(c).UnixNano()
 			}
 		}
 	}

@@ -157,11 +157,11 @@ func (f *flatReader) members(raw []byte, depth int) {
 				f.kind = kind
 			}
 		case flatStart:
-			if at := momentOf(&c); !at.IsZero() {
+			if at := build.ReadMoment(c); !at.IsZero() {
 				s.Start = at
 			}
 		case flatEnd:
-			if at := momentOf(&c); !at.IsZero() {
+			if at := build.ReadMoment(c); !at.IsZero() {
 				s.End = at
 			}
 		case flatDuration:
@@ -248,15 +248,6 @@ func countText(c *jsonscan.Cursor) (int64, bool) {
 	return int64(n), err == nil && n >= 0 && n < 1<<50
 }
 
-// momentOf reads a time that is text or a number.
-func momentOf(c *jsonscan.Cursor) time.Time {
-	text, ok := c.Text()
-	if !ok && c.Kind() == jsonscan.Number {
-		text = c.Raw()
-	}
-	return build.Moment(text)
-}
-
 // status reads how a span ended: a word, or an object with a code and a message.
 func (f *flatReader) status(c *jsonscan.Cursor) {
 	code, ok := c.Text()
@@ -314,9 +305,9 @@ func (f *flatReader) usage(raw []byte, depth int) {
 	for ok := c.Object(); ok && c.Member(); {
 		switch string(c.Key()) { // Braintrust
 		case "start":
-			s.Start = momentOf(&c)
+			s.Start = build.ReadMoment(c)
 		case "end":
-			s.End = momentOf(&c)
+			s.End = build.ReadMoment(c)
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 	"github.com/awo-dev/awo/trace/formats/internal/message"
-	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
 )
 
 // otherSession is a session that is no list of messages.
@@ -53,7 +52,7 @@ var quotedArguments = regexp.MustCompile(`(?s)^\s*\{\s*"name":\s*("[^"]*"),\s*"a
 //
 //	{"system": "SYSTEM: ...", "chat": "USER: ...\n\n\nASSISTANT: <functioncall> {...} <|endoftext|>..."}
 func readChatText(l *log, record []byte) {
-	chat := sessionlog.Text(record, "system") + "\n" + sessionlog.Text(record, "chat")
+	chat := build.TextAt(record, "system") + "\n" + build.TextAt(record, "chat")
 	found := chatTurn.FindAllStringSubmatchIndex(chat, -1)
 	for i, at := range found {
 		end := len(chat)
@@ -80,7 +79,7 @@ func readChatText(l *log, record []byte) {
 }
 
 // said0 is what is known of a message without an envelope.
-var said0 sessionlog.Said
+var said0 message.Said
 
 // functionCall returns the call in a text.
 func functionCall(l *log, call string) build.Item {
@@ -172,15 +171,15 @@ func readReAct(l *log, record []byte) {
 // isLetta reports whether a message is one of Letta's, which say in message_type what
 // they are.
 func isLetta(record []byte) bool {
-	return strings.HasSuffix(sessionlog.Text(record, "message_type"), "_message")
+	return strings.HasSuffix(build.TextAt(record, "message_type"), "_message")
 }
 
 // readLetta adds a message of an agent of Letta. Its thoughts, calls and texts are
 // messages of their own, which a response has in common with its id.
 func readLetta(l *log, record []byte) {
-	s := sessionlog.Said{At: sessionlog.Moment(record, "date")}
+	s := message.Said{At: build.MomentAt(record, "date")}
 	content := build.Raw(build.MemberRaw(record, "content"))
-	switch sessionlog.Text(record, "message_type") {
+	switch build.TextAt(record, "message_type") {
 	case "user_message":
 		l.Add([]build.Item{{Kind: build.ItemUser, Value: content}}, s)
 	case "system_message":
@@ -196,8 +195,8 @@ func readLetta(l *log, record []byte) {
 		}
 		l.Add(slices.DeleteFunc(callItems(l, calls), func(it build.Item) bool { return it.Kind != build.ItemCall }), s)
 	case "tool_return_message":
-		it := build.Item{Kind: build.ItemResult, ID: []byte(sessionlog.Text(record, "tool_call_id")), Value: build.Raw(build.MemberRaw(record, "tool_return"))}
-		switch sessionlog.Text(record, "status") {
+		it := build.Item{Kind: build.ItemResult, ID: []byte(build.TextAt(record, "tool_call_id")), Value: build.Raw(build.MemberRaw(record, "tool_return"))}
+		switch build.TextAt(record, "status") {
 		case "success":
 			it.Status = trace.StatusOK
 		case "error":
@@ -218,7 +217,7 @@ func readStep(l *log, record []byte) {
 		l.Add([]build.Item{{Kind: build.ItemSystem, Value: prompt}}, said0)
 		return
 	}
-	s := sessionlog.Said{At: sessionlog.Moment(record, "timing.start_time", "start_time"), End: sessionlog.Moment(record, "timing.end_time", "end_time")}
+	s := message.Said{At: build.MomentAt(record, "timing.start_time", "start_time"), End: build.MomentAt(record, "timing.end_time", "end_time")}
 	s.Usage = build.ReadUsage(build.MemberRaw(record, "token_usage"), &build.UsageResponses)
 	items := []build.Item{{Kind: build.ItemText, Value: build.Raw(build.MemberRaw(record, "model_output")), Opens: true}}
 	calls := 0
@@ -261,19 +260,19 @@ func isStep(has func(...string) bool) bool {
 // and observations by name.
 func readThoughts(l *log, record []byte) {
 	t := l.Builder.Trajectory
-	if id := sessionlog.Text(record, "conversation_id"); id != "" {
+	if id := build.TextAt(record, "conversation_id"); id != "" {
 		t.ID, t.Session = id, id
 	}
-	s := sessionlog.Said{At: sessionlog.Moment(record, "created_at")}
+	s := message.Said{At: build.MomentAt(record, "created_at")}
 	l.Add([]build.Item{{Kind: build.ItemUser, Value: build.Raw(build.MemberRaw(record, "query"))}}, s)
 	answered := false
 	for thought := range build.Elements(build.MemberRaw(record, "agent_thoughts")) {
-		s := sessionlog.Said{At: sessionlog.Moment(thought, "created_at")}
+		s := message.Said{At: build.MomentAt(thought, "created_at")}
 		items := []build.Item{{Kind: build.ItemText, Value: build.Raw(build.MemberRaw(thought, "thought")), Opens: true}}
 		var results []build.Item
 		input, output := build.InnerJSON(build.Raw(build.MemberRaw(thought, "tool_input"))), build.Raw(build.MemberRaw(thought, "observation"))
 		answered = true
-		for tool := range strings.SplitSeq(sessionlog.Text(thought, "tool"), ";") {
+		for tool := range strings.SplitSeq(build.TextAt(thought, "tool"), ";") {
 			if tool == "" {
 				continue
 			}
@@ -302,8 +301,8 @@ func readThoughts(l *log, record []byte) {
 // and results of Factory Droid, and Cursor's, which has both in one object by the kind
 // of tool. It returns false if the record is none.
 func readStream(l *log, record []byte) bool {
-	s := sessionlog.Said{At: sessionlog.Moment(record, "timestamp", "timestamp_ms")}
-	switch sessionlog.Text(record, "type") {
+	s := message.Said{At: build.MomentAt(record, "timestamp", "timestamp_ms")}
+	switch build.TextAt(record, "type") {
 	case "tool_call":
 		id := cmpText(record, "call_id", "id")
 		wrapped := jsonscan.New(build.MemberRaw(record, "tool_call"))
@@ -315,14 +314,14 @@ func readStream(l *log, record []byte) bool {
 			}
 			args := build.MemberRaw(call, "args")
 			if name == "function" {
-				name, args = sessionlog.Text(call, "name"), build.MemberRaw(call, "arguments")
-			} else if name == "mcp" && sessionlog.Text(call, "args", "toolName") != "" {
-				name, args = "mcp__"+sessionlog.Text(call, "args", "providerIdentifier")+"__"+sessionlog.Text(call, "args", "toolName"), build.MemberRaw(call, "args", "args")
+				name, args = build.TextAt(call, "name"), build.MemberRaw(call, "arguments")
+			} else if name == "mcp" && build.TextAt(call, "args", "toolName") != "" {
+				name, args = "mcp__"+build.TextAt(call, "args", "providerIdentifier")+"__"+build.TextAt(call, "args", "toolName"), build.MemberRaw(call, "args", "args")
 			}
-			if sessionlog.Text(record, "subtype") != "completed" || len(l.Calls(id)) == 0 {
-				l.callLater(build.Item{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(name), Value: build.Raw(args)}, s)
+			if build.TextAt(record, "subtype") != "completed" || len(l.Calls(id)) == 0 {
+				callLater(l, build.Item{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(name), Value: build.Raw(args)}, s)
 			}
-			if result := build.MemberRaw(call, "result"); result != nil && sessionlog.Text(record, "subtype") == "completed" {
+			if result := build.MemberRaw(call, "result"); result != nil && build.TextAt(record, "subtype") == "completed" {
 				it := build.Item{Kind: build.ItemResult, ID: []byte(id), Value: build.Raw(result), Status: trace.StatusOK}
 				if good := build.MemberRaw(result, "success"); good != nil {
 					it.Value = build.Raw(good)
@@ -341,32 +340,32 @@ func readStream(l *log, record []byte) bool {
 		if args == nil {
 			args = build.MemberRaw(record, "input")
 		}
-		l.callLater(build.Item{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(name), Value: build.Raw(args)}, s)
+		callLater(l, build.Item{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(name), Value: build.Raw(args)}, s)
 		return true
 	case "backend_tool_call": // Grok's, of a tool of the interface itself
 		kind := build.MemberRaw(record, "kind")
-		it := build.Item{Kind: build.ItemCall, ID: []byte(sessionlog.Text(kind, "id")), Tool: []byte(sessionlog.Text(kind, "tool_type")), Value: build.Raw(build.MemberRaw(kind, "action"))}
-		if sessionlog.Text(kind, "status") == "completed" {
+		it := build.Item{Kind: build.ItemCall, ID: []byte(build.TextAt(kind, "id")), Tool: []byte(build.TextAt(kind, "tool_type")), Value: build.Raw(build.MemberRaw(kind, "action"))}
+		if build.TextAt(kind, "status") == "completed" {
 			it.Answered, it.Status = true, trace.StatusOK
 		}
 		starts := !l.InTurn || l.Answered
-		l.callLater(it, s)
+		callLater(l, it, s)
 		l.Started = starts
 		return true
 	case "function_call": // CodeBuddy's has no id
-		if build.HasMember(record, "call_id") || sessionlog.Text(record, "name") == "" {
+		if build.HasMember(record, "call_id") || build.TextAt(record, "name") == "" {
 			return false
 		}
-		l.callLater(build.Item{Kind: build.ItemCall, Tool: []byte(sessionlog.Text(record, "name")), Value: build.Raw(build.MemberRaw(record, "arguments"))}, s)
+		callLater(l, build.Item{Kind: build.ItemCall, Tool: []byte(build.TextAt(record, "name")), Value: build.Raw(build.MemberRaw(record, "arguments"))}, s)
 		return true
 	case "function_call_result":
-		l.Add([]build.Item{{Kind: build.ItemResult, ID: []byte(cmpText(record, "callId", "call_id", "id")), Tool: []byte(sessionlog.Text(record, "name")), Value: build.Raw(build.MemberRaw(record, "output"))}}, s)
+		l.Add([]build.Item{{Kind: build.ItemResult, ID: []byte(cmpText(record, "callId", "call_id", "id")), Tool: []byte(build.TextAt(record, "name")), Value: build.Raw(build.MemberRaw(record, "output"))}}, s)
 		return true
 	case "tool_result":
 		if !build.HasMember(record, "value") && !build.HasMember(record, "isError") {
 			return false
 		}
-		it := build.Item{Kind: build.ItemResult, ID: []byte(sessionlog.Text(record, "id")), Tool: []byte(cmpText(record, "toolName", "toolId")), Value: build.Raw(build.MemberRaw(record, "value")), Status: trace.StatusOK}
+		it := build.Item{Kind: build.ItemResult, ID: []byte(build.TextAt(record, "id")), Tool: []byte(cmpText(record, "toolName", "toolId")), Value: build.Raw(build.MemberRaw(record, "value")), Status: trace.StatusOK}
 		if string(build.MemberRaw(record, "isError")) == "true" {
 			it.Status = trace.StatusFailed
 			if it.Value.IsZero() {
@@ -380,19 +379,15 @@ func readStream(l *log, record []byte) bool {
 }
 
 // callLater adds a call that stands behind the message whose it is.
-func (l *log) callLater(it build.Item, s sessionlog.Said) {
-	if l.InTurn = l.InTurn || len(l.Builder.Trajectory.Turns) > 0 && !l.Spoken(); l.InTurn && !l.Answered {
-		l.Add([]build.Item{it}, s)
-		return
-	}
-	l.InTurn = false
+func callLater(l *log, it build.Item, s message.Said) {
+	l.InTurn = (l.InTurn || len(l.Builder.Trajectory.Turns) > 0 && !l.Spoken()) && !l.Answered
 	l.Add([]build.Item{it}, s)
 }
 
 // cmpText returns the first of some members that is a text and not empty.
 func cmpText(object []byte, names ...string) string {
 	for _, name := range names {
-		if value := sessionlog.Text(object, name); value != "" {
+		if value := build.TextAt(object, name); value != "" {
 			return value
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
-	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
+	"github.com/awo-dev/awo/trace/formats/internal/message"
 )
 
 // decodeMessages returns the sessions of a record, or the record as a part of one.
@@ -45,7 +45,7 @@ func decodeMessages(r trace.Record) ([]trace.Fragment, error) {
 
 // assembleMessages makes the trajectory of a session.
 func assembleMessages(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
-	l := &log{sessionlog.New("")}
+	l := message.NewLog()
 	for i := range parts {
 		if i+1 < len(parts) && build.HasMember(parts[i].Data, "values") && strings.Contains(key, "#") {
 			continue // a state of the session before the last
@@ -64,4 +64,4 @@ func assembleMessages(key string, parts []trace.Fragment) ([]*trace.Trajectory, 
 type entry func(l *log, record []byte)
 
 // log is the log of a session.
-type log struct{ *sessionlog.Log }
+type log = message.Log

@@ -9,7 +9,7 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
-	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
+	"github.com/awo-dev/awo/trace/formats/internal/message"
 )
 
 // Messages reads messages of any form that package message knows, in envelopes in
@@ -140,14 +140,14 @@ func conversationKey(file string, record []byte) (string, int64) {
 	}
 	file += "#"
 	if build.HasMember(record, "agent_thoughts") {
-		return file + sessionlog.Text(record, "conversation_id"), sessionlog.Moment(record, "created_at").UnixNano()
+		return file + build.TextAt(record, "conversation_id"), build.MomentAt(record, "created_at").UnixNano()
 	}
 	if isRunStep(record) {
-		return file + sessionlog.Text(record, "thread_id"), madeAt(record)
+		return file + build.TextAt(record, "thread_id"), madeAt(record)
 	}
 	if build.HasMember(record, "values") { // the states of a thread, the last of which has all
 		for _, path := range [][]string{{"checkpoint", "thread_id"}, {"config", "configurable", "thread_id"}, {"metadata", "thread_id"}, {"thread_id"}} {
-			if id := sessionlog.Text(record, path...); id != "" {
+			if id := build.TextAt(record, path...); id != "" {
 				return file + id, int64(len(messageList(record)))
 			}
 		}
@@ -196,20 +196,20 @@ func readMessages(l *log, record []byte) {
 		}
 		return
 	}
-	kind := sessionlog.Text(record, "type")
+	kind := build.TextAt(record, "type")
 	switch kind {
 	case "session", "session_start", "session_meta", "session_info":
-		t.ID, t.Session = cmp.Or(t.ID, sessionlog.Text(record, "id"), sessionlog.Text(record, "sessionId")), cmp.Or(t.Session, sessionlog.Text(record, "id"))
+		t.ID, t.Session = cmp.Or(t.ID, build.TextAt(record, "id"), build.TextAt(record, "sessionId")), cmp.Or(t.Session, build.TextAt(record, "id"))
 		return
 	case "result", "completion", "complete": // the end of a stream, with its last answer again
-		l.completed(record)
+		completed(l, record)
 		if build.MemberRaw(record, "message") == nil && build.MemberRaw(record, "role") == nil {
 			return
 		}
 	case "system":
-		if sessionlog.Text(record, "subtype") == "init" {
-			t.Model = cmp.Or(t.Model, sessionlog.Text(record, "model"))
-			t.ID, t.Session = cmp.Or(t.ID, sessionlog.Text(record, "session_id")), cmp.Or(t.Session, sessionlog.Text(record, "session_id"))
+		if build.TextAt(record, "subtype") == "init" {
+			t.Model = cmp.Or(t.Model, build.TextAt(record, "model"))
+			t.ID, t.Session = cmp.Or(t.ID, build.TextAt(record, "session_id")), cmp.Or(t.Session, build.TextAt(record, "session_id"))
 			return
 		}
 	case "thinking_level_change", "compaction", "branch_summary", "custom", "label": // Pi's, about the conversation
@@ -217,10 +217,10 @@ func readMessages(l *log, record []byte) {
 			return
 		}
 	case "model_change":
-		t.Model = cmp.Or(t.Model, sessionlog.Text(record, "modelId"), sessionlog.Text(record, "model"))
+		t.Model = cmp.Or(t.Model, build.TextAt(record, "modelId"), build.TextAt(record, "model"))
 		return
 	}
-	if id := cmp.Or(sessionlog.Text(record, "sessionId"), sessionlog.Text(record, "session_id"), sessionlog.Text(record, "sessionID")); id != "" {
+	if id := cmp.Or(build.TextAt(record, "sessionId"), build.TextAt(record, "session_id"), build.TextAt(record, "sessionID")); id != "" {
 		t.ID, t.Session = cmp.Or(t.ID, id), cmp.Or(t.Session, id)
 	}
 	if readOtherRecord(l, record) {
@@ -236,9 +236,9 @@ func readMessages(l *log, record []byte) {
 // about reads what a record says about its session.
 func about(l *log, record []byte) {
 	t := l.Builder.Trajectory
-	t.ID = cmp.Or(t.ID, sessionlog.Text(record, "session_id"), sessionlog.Text(record, "sessionId"), sessionlog.Text(record, "info", "id"), sessionlog.Text(record, "conversation_id"), sessionlog.Text(record, "id"))
-	t.Session = cmp.Or(t.Session, sessionlog.Text(record, "session_id"), sessionlog.Text(record, "sessionId"), sessionlog.Text(record, "info", "id"))
-	t.Model = cmp.Or(t.Model, sessionlog.Text(record, "model"))
+	t.ID = cmp.Or(t.ID, build.TextAt(record, "session_id"), build.TextAt(record, "sessionId"), build.TextAt(record, "info", "id"), build.TextAt(record, "conversation_id"), build.TextAt(record, "id"))
+	t.Session = cmp.Or(t.Session, build.TextAt(record, "session_id"), build.TextAt(record, "sessionId"), build.TextAt(record, "info", "id"))
+	t.Model = cmp.Or(t.Model, build.TextAt(record, "model"))
 	if tools := build.Raw(build.MemberRaw(record, "tools")); !tools.IsZero() {
 		if list := build.InnerJSON(tools); build.IsKind(list, '[') {
 			l.Messages.Tools = append(l.Messages.Tools, l.Builder.Definitions(list)...)
@@ -255,29 +255,29 @@ func about(l *log, record []byte) {
 // readMessage adds a message with its envelope.
 func readMessage(l *log, record []byte) {
 	inner := record
-	role := sessionlog.Text(record, "role")
-	kind := sessionlog.Text(record, "type")
+	role := build.TextAt(record, "role")
+	kind := build.TextAt(record, "type")
 	if m := build.MemberRaw(record, "message"); build.IsKind(m, '{') {
 		inner = m
-		if kind == "system" || kind != "message" && role == "" && sessionlog.Text(m, "role") == "" {
+		if kind == "system" || kind != "message" && role == "" && build.TextAt(m, "role") == "" {
 			role = kind
 		}
 	} else if build.IsKind(build.MemberRaw(record, "info"), '{') { // opencode
-		role = sessionlog.Text(record, "info", "role")
+		role = build.TextAt(record, "info", "role")
 	} else if role == "" {
 		role = map[string]string{"user": "user", "assistant": "assistant", "system": "system", "tool_result": "tool", "tool_call": "tool_call"}[kind]
 	}
-	if sessionlog.Text(inner, "role") == "" && role != "" {
+	if build.TextAt(inner, "role") == "" && role != "" {
 		inner = append(jsonscan.AppendQuoted([]byte(`{"role":`), role), append([]byte{','}, bytes.TrimLeft(inner, " \t\r\n{")...)...)
 		if c := jsonscan.New(inner); c.End() != nil {
 			return
 		}
 	}
-	s := sessionlog.Said{
-		At:  sessionlog.Moment(record, "timestamp", "info.time.created", "time.created", "created_at", "createdAt", "created", "message.timestamp", "ts"),
-		End: sessionlog.Moment(record, "info.time.completed", "time.completed"),
-		Model: cmp.Or(sessionlog.Text(record, "model"), sessionlog.Text(record, "model_id"), sessionlog.Text(inner, "model"), sessionlog.Text(record, "info", "modelID"), sessionlog.Text(record, "modelInfo", "modelId"), sessionlog.Text(inner, "model_name"),
-			sessionlog.Text(inner, "meta", "model"), sessionlog.Text(record, "kwargs", "response_metadata", "model_name"), sessionlog.Text(record, "data", "response_metadata", "model_name")),
+	s := message.Said{
+		At:  build.MomentAt(record, "timestamp", "info.time.created", "time.created", "created_at", "createdAt", "created", "message.timestamp", "ts"),
+		End: build.MomentAt(record, "info.time.completed", "time.completed"),
+		Model: cmp.Or(build.TextAt(record, "model"), build.TextAt(record, "model_id"), build.TextAt(inner, "model"), build.TextAt(record, "info", "modelID"), build.TextAt(record, "modelInfo", "modelId"), build.TextAt(inner, "model_name"),
+			build.TextAt(inner, "meta", "model"), build.TextAt(record, "kwargs", "response_metadata", "model_name"), build.TextAt(record, "data", "response_metadata", "model_name")),
 	}
 	if s.Usage = usageOf(inner, record, build.MemberRaw(inner, "metadata"), build.MemberRaw(inner, "meta"), build.MemberRaw(record, "kwargs"), build.MemberRaw(record, "data")); !s.Usage.Known {
 		s.Usage = build.ReadUsage(build.MemberRaw(record, "info", "tokens"), &build.UsageSession)
@@ -287,7 +287,7 @@ func readMessage(l *log, record []byte) {
 	}
 	for _, step := range stepsOf(inner) {
 		items, _ := l.Messages.Read(trace.JSONOf(step), false)
-		l.told(record, items, s)
+		told(l, record, items, s)
 		s.Usage = trace.Usage{} // of all steps together
 	}
 }
@@ -306,12 +306,12 @@ func stepsOf(message []byte) [][]byte {
 	n := 0
 	end := func() {
 		if step != nil {
-			steps = append(steps, build.Object("role", sessionlog.Text(message, "role"), "parts", build.List(step)))
+			steps = append(steps, build.Object("role", build.TextAt(message, "role"), "parts", build.List(step)))
 		}
 		step = nil
 	}
 	for part := range build.Elements(parts) {
-		if sessionlog.Text(part, "type") != "step-start" {
+		if build.TextAt(part, "type") != "step-start" {
 			step = append(step, part)
 		} else if n++; n > 1 {
 			end()
@@ -326,12 +326,12 @@ func stepsOf(message []byte) [][]byte {
 
 // completed reads the end of a stream: the last answer, which some write nowhere else,
 // and the tokens of the whole run, where nothing else counts any.
-func (l *log) completed(record []byte) {
+func completed(l *log, record []byte) {
 	t := l.Builder.Trajectory
 	answer := build.Raw(build.MemberRaw(record, "finalText"))
 	if n := len(t.Turns); !answer.IsEmpty() && (n == 0 || l.Answered || t.Turns[n-1].Text.IsEmpty()) {
 		l.InTurn = false
-		l.Add([]build.Item{{Kind: build.ItemText, Value: answer}}, sessionlog.Said{At: sessionlog.Moment(record, "timestamp")})
+		l.Add([]build.Item{{Kind: build.ItemText, Value: answer}}, message.Said{At: build.MomentAt(record, "timestamp")})
 	}
 	if !build.HasMember(record, "finalText") {
 		return
@@ -347,8 +347,8 @@ func (l *log) completed(record []byte) {
 }
 
 // told adds the items of a message.
-func (l *log) told(record []byte, items []build.Item, s sessionlog.Said) {
-	if sessionlog.Text(record, "subtype") == "notification" || sessionlog.Text(record, "synthetic_reason") != "" {
+func told(l *log, record []byte, items []build.Item, s message.Said) {
+	if build.TextAt(record, "subtype") == "notification" || build.TextAt(record, "synthetic_reason") != "" {
 		programSpoke(items)
 	}
 	l.Add(items, s)

@@ -2,91 +2,35 @@ package sessions
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 	"github.com/awo-dev/awo/trace/formats/internal/message"
+	"github.com/awo-dev/awo/trace/formats/maps"
 )
 
+// claims is what the map of heads says.
+var claims = maps.Detect("messages")
+
 func detectMessages(h trace.Head) trace.Match {
-	if len(h.Records) == 0 {
-		return trace.Match{}
-	}
-	lacks := ""
+	match := claims(h)
 	for _, r := range h.Records {
-		m := r.Members
-		if r.Has("ts", "type") && (r.Has("say") || r.Has("ask")) {
-			lacks = "this is what Cline shows; what its model was told and answered is in api_conversation_history.json, next to this file"
-		}
 		if r.Has("workspaceRootPath", "lastUsedAt") || r.Has("question_ID", "history") { // Craft Agents, Who&When: they have maps
 			return trace.Match{}
 		}
-		if detectOther(r) {
-			return trace.Match{OK: true}
-		}
-		kind := strings.Trim(string(m["type"]), `"`)
-		inner := trace.NewHeadRecord(m["message"], true)
-		switch {
-		case kind == "message" && r.Has("role", "content") && (r.Has("model") || r.Has("sessionId")), // a response of Anthropic's interface alone, CodeBuddy
-			r.Has("role", "message") && inner.Has("content"), kind == "message" && inner.Has("role"),
-			r.Has("message") && inner.Has("parts") && inner.Has("role"), r.Has("role", "content", "ts"): // Cline, Roo Code
-			return trace.Match{OK: true}
-		case r.Has("info", "messages") && bytes.Contains(m["messages"], []byte(`"parts"`)), r.Has("info", "parts") && build.HasMember(m["info"], "role"):
-			return trace.Match{OK: true}
-		case r.Has("conversations") && bytes.Contains(m["conversations"], []byte(`"from"`)):
-			return trace.Match{OK: true}
-		case r.Has("kind", "parts") && bytes.Contains(m["parts"], []byte(`"part_kind"`)),
-			r.Has("source", "content") && (strings.HasSuffix(kind, "Message") || strings.HasSuffix(kind, "Event")):
-			return trace.Match{OK: true}
-		case (kind == "user" || kind == "assistant") && r.Has("content") && !r.Has("message") && !r.Has("role"):
-			return trace.Match{OK: true}
-		}
-		if foreign(r.Raw) || r.Has("messages", "tools") && bytes.Contains(m["tools"], []byte(`"input_schema"`)) && bytes.Contains(m["messages"], []byte(`"tool_calls"`)) {
-			return trace.Match{OK: true}
-		}
+		match.OK = match.OK || foreign(r.Raw)
 		for _, name := range messageLists {
-			list := m[name]
-			if !build.IsKind(list, '[') || name == "trajectory" && r.Has("instance_id") { // SWE-agent's
+			list := r.Members[name]
+			if match.OK || !build.IsKind(list, '[') || name == "trajectory" && r.Has("instance_id") { // SWE-agent's
 				continue
 			}
 			for one := range build.Elements(list) {
-				if foreign(one) {
-					return trace.Match{OK: true}
-				}
+				match.OK = match.OK || foreign(one)
 			}
 		}
 	}
-	return trace.Match{Lacks: lacks}
-}
-
-// detectOther reports whether a record is of a session that is kept as no list of
-// messages, or whose messages stand in its state.
-func detectOther(r trace.HeadRecord) bool {
-	m, has := r.Members, r.Has
-	switch {
-	case has("system", "chat") && bytes.Contains(m["chat"], []byte("USER:")),
-		has("query", "answers", "tools") && bytes.Contains(m["answers"], []byte("arguments")),
-		has("input", "actual_output", "tools_called"), has("test_cases") && bytes.Contains(m["test_cases"], []byte(`"tools_called"`)),
-		isStep(has),
-		has("data") && bytes.Contains(m["data"], []byte(`"agent_thoughts"`)), has("agent_thoughts", "query"),
-		has("runs", "session_id") && bytes.Contains(m["runs"], []byte(`"messages"`)), has("run_id", "messages", "agent_id"),
-		bytes.Contains(m["object"], runStepMark), has("object", "data") && bytes.Contains(m["data"], runStepMark),
-		has("store", "class_name") && bytes.Contains(m["store"], []byte(`"role"`)), // LlamaIndex's chat store
-		has("trajectory", "reasoning") && bytes.Contains(m["trajectory"], []byte(`"tool_name_0"`)),
-		has("type", "toolName", "parameters"), has("type", "call_id", "tool_call", "subtype"):
-		return true
-	case has("messages") || has("trace_id") || has("traceId"):
-		return false
-	}
-	for _, name := range []string{"values", "llm_context", "agent_states", "agent_state"} {
-		if inner := m[name]; build.IsKind(inner, '{') && (bytes.Contains(inner, []byte(`"messages"`)) || bytes.Contains(inner, []byte(`"message_thread"`))) {
-			return true
-		}
-	}
-	inner := trace.NewHeadRecord(m["message"], true)
-	return has("message", "message_id") && inner.Has("role", "content") // Strands
+	return match
 }
 
 // foreignParts are types of parts that neither OpenAI's nor Anthropic's interfaces

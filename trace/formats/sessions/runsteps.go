@@ -8,14 +8,14 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
-	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
+	"github.com/awo-dev/awo/trace/formats/internal/message"
 )
 
 // runStepMark tells a step of a run of OpenAI's Assistants.
 var runStepMark = []byte(`"thread.run.step"`)
 
 // isRunStep reports whether a record is a step of a run of OpenAI's Assistants.
-func isRunStep(record []byte) bool { return sessionlog.Text(record, "object") == "thread.run.step" }
+func isRunStep(record []byte) bool { return build.TextAt(record, "object") == "thread.run.step" }
 
 // runSteps returns the steps in a page of them, {"object": "list", "data": [...]}, in
 // the order in which they were made; pages begin with the newest. It returns nil for
@@ -50,28 +50,28 @@ func madeAt(step []byte) int64 {
 // is kept elsewhere. Each is a turn.
 func readRunStep(l *log, step []byte) {
 	t := l.Builder.Trajectory
-	t.ID, t.Session = cmp.Or(t.ID, sessionlog.Text(step, "thread_id")), cmp.Or(t.Session, sessionlog.Text(step, "thread_id"))
-	s := sessionlog.Said{At: sessionlog.Moment(step, "created_at"), End: sessionlog.Moment(step, "completed_at"), Usage: build.ReadUsage(build.MemberRaw(step, "usage"), &build.UsageChat)}
+	t.ID, t.Session = cmp.Or(t.ID, build.TextAt(step, "thread_id")), cmp.Or(t.Session, build.TextAt(step, "thread_id"))
+	s := message.Said{At: build.MomentAt(step, "created_at"), End: build.MomentAt(step, "completed_at"), Usage: build.ReadUsage(build.MemberRaw(step, "usage"), &build.UsageChat)}
 	l.InTurn = false
-	if sessionlog.Text(step, "type") != "tool_calls" {
+	if build.TextAt(step, "type") != "tool_calls" {
 		l.Turn(s)
 		l.Answered = true
 		return
 	}
 	status := trace.StatusUnknown
-	switch sessionlog.Text(step, "status") {
+	switch build.TextAt(step, "status") {
 	case "completed":
 		status = trace.StatusOK
 	case "failed":
 		status = trace.StatusFailed
 	}
 	for call := range build.Elements(build.MemberRaw(step, "step_details", "tool_calls")) {
-		kind := sessionlog.Text(call, "type")
-		it := build.Item{Kind: build.ItemCall, ID: []byte(sessionlog.Text(call, "id")), Tool: []byte(kind)}
+		kind := build.TextAt(call, "type")
+		it := build.Item{Kind: build.ItemCall, ID: []byte(build.TextAt(call, "id")), Tool: []byte(kind)}
 		var output []byte
 		switch kind {
 		case "function":
-			it.Tool, it.Value = []byte(sessionlog.Text(call, "function", "name")), build.Raw(build.MemberRaw(call, "function", "arguments"))
+			it.Tool, it.Value = []byte(build.TextAt(call, "function", "name")), build.Raw(build.MemberRaw(call, "function", "arguments"))
 			output = build.MemberRaw(call, "function", "output")
 		case "code_interpreter":
 			if input := build.MemberRaw(call, kind, "input"); input != nil {

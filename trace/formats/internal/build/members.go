@@ -155,3 +155,6 @@ func Object(namesAndValues ...any) []byte {
 func List(elements [][]byte) []byte {
 	return slices.Concat([]byte{'['}, bytes.Join(elements, []byte{','}), []byte{']'})
 }
+
+// TextAt returns the text of a member of an object, by a path of names.
+func TextAt(object []byte, names ...string) string { return string(MemberText(object, names...)) }

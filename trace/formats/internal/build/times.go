@@ -2,6 +2,7 @@ package build
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
@@ -73,4 +74,23 @@ func ReadUnix(c *jsonscan.Cursor) time.Time {
 	}
 	whole := int64(seconds)
 	return time.Unix(whole, int64((seconds-float64(whole))*1e6)*1e3).UTC()
+}
+
+// MomentAt returns the first of some members that is a time, as Moment reads it.
+func MomentAt(object []byte, paths ...string) time.Time {
+	for _, p := range paths {
+		if at := ReadMoment(jsonscan.New(MemberRaw(object, strings.Split(p, ".")...))); !at.IsZero() {
+			return at
+		}
+	}
+	return time.Time{}
+}
+
+// ReadMoment reads a time that is text or a number.
+func ReadMoment(c jsonscan.Cursor) time.Time {
+	text, ok := c.Text()
+	if !ok && c.Kind() == jsonscan.Number {
+		text = c.Raw()
+	}
+	return Moment(text)
 }

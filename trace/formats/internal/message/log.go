@@ -1,27 +1,20 @@
-// Package sessionlog puts the trajectory of a session together from what its messages and
-// events say, in order, for formats that are maps and for those of package sessions. It
-// is O(session).
-package sessionlog
+package message
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
-	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
-	"github.com/awo-dev/awo/trace/formats/internal/message"
 )
 
-// Log puts the trajectory of a session together from what stands in it, in order.
+// Log puts the trajectory of a session together from what its messages and events say, in
+// order. It is O(session).
 type Log struct {
 	Builder  *build.Builder
-	Messages *message.Reader
+	Messages *Reader
 	InTurn   bool
-	Answered bool // the last turn has a result: what the model says next is another
-	Agent    string
-	Response string // the last one, by its id
+	Answered bool   // the last turn has a result: what the model says next is another
 	Pieces   string // of the arguments of the last call
 	Model    string // that was asked last
 	Started  bool   // the last turn is known by the start of its calls alone
@@ -178,7 +171,6 @@ func (l *Log) Result(it *build.Item, s Said) {
 // Finish returns the trajectory.
 func (l *Log) Finish() *trace.Trajectory {
 	t := l.Builder.Trajectory
-	t.Agent = cmp.Or(t.Agent, l.Agent)
 	for i := range t.Turns {
 		t.Model = cmp.Or(t.Model, t.Turns[i].Model)
 	}
@@ -196,33 +188,11 @@ func (l *Log) Finish() *trace.Trajectory {
 	return l.Builder.Finish()
 }
 
-// New returns a log of a session of an agent.
-func New(agent string) *Log {
+// NewLog returns the log of a session.
+func NewLog() *Log {
 	b := build.New(0)
 	b.Trajectory.Offset = -1
-	l := &Log{Builder: b, Messages: message.NewReader(b), Agent: agent}
+	l := &Log{Builder: b, Messages: NewReader(b)}
 	l.Messages.Once = true
 	return l
-}
-
-// Text returns the text of a member of an object, by a path of names.
-func Text(object []byte, names ...string) string { return string(build.MemberText(object, names...)) }
-
-// Moment returns the first of some members that is a time, as build.Moment reads it.
-func Moment(object []byte, paths ...string) time.Time {
-	for _, p := range paths {
-		value := build.MemberRaw(object, strings.Split(p, ".")...)
-		if value == nil {
-			continue
-		}
-		c := jsonscan.New(value)
-		text, ok := c.Text()
-		if !ok {
-			text = value
-		}
-		if at := build.Moment(text); !at.IsZero() {
-			return at
-		}
-	}
-	return time.Time{}
 }
