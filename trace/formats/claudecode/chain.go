@@ -30,7 +30,7 @@ func claudeChains(lines []*claudeLine) []claudeChain {
 		case l.toolParent != "":
 			agent = l.toolParent
 		case l.sidechain:
-			agent = "sidechain-" + claudeRoot(l, byUUID).uuid
+			agent = "sidechain-" + claudeRoot(l, byUUID, false).uuid
 		default:
 			agent = ""
 		}
@@ -52,11 +52,16 @@ func claudeChains(lines []*claudeLine) []claudeChain {
 	return chains
 }
 
-// claudeRoot follows the parents of a line to the first that is known.
-func claudeRoot(l *claudeLine, byUUID map[string]*claudeLine) *claudeLine {
+// claudeRoot follows the parents of a line to the first that is known, over the seams of
+// compactions too if seams says so.
+func claudeRoot(l *claudeLine, byUUID map[string]*claudeLine, seams bool) *claudeLine {
 	for range len(byUUID) { // a chain that closes on itself ends here too
-		parent, ok := byUUID[l.parent]
-		if !ok || l.parent == "" {
+		id := l.parent
+		if seams {
+			id = cmp.Or(id, l.logicalParent)
+		}
+		parent := byUUID[id]
+		if parent == nil || id == "" {
 			break
 		}
 		l = parent
@@ -96,7 +101,7 @@ func activeLines(lines []*claudeLine) (active []*claudeLine, abandoned int) {
 		if l.message == nil {
 			continue
 		}
-		root := claudeTop(l, byUUID)
+		root := claudeRoot(l, byUUID, true)
 		if last[root] == nil {
 			roots = append(roots, root)
 		}
@@ -124,18 +129,6 @@ func activeLines(lines []*claudeLine) (active []*claudeLine, abandoned int) {
 		}
 	}
 	return active, abandoned
-}
-
-// claudeTop is claudeRoot, over the seams of compactions too.
-func claudeTop(l *claudeLine, byUUID map[string]*claudeLine) *claudeLine {
-	for range len(byUUID) {
-		parent, ok := byUUID[cmp.Or(l.parent, l.logicalParent)]
-		if !ok {
-			break
-		}
-		l = parent
-	}
-	return l
 }
 
 // widenActive adds lines of responses that are on the path, and results of their

@@ -380,21 +380,32 @@ func (p *pythonReader) rest(start int) {
 // fields writes the fields of an object up to its bracket, or without a class up
 // to the end of the text.
 func (p *pythonReader) fields(class string, depth int) {
-	start := len(p.out)
+	start, closing := len(p.out), byte(0)
+	if class != "" {
+		closing = ')'
+	}
 	p.out = append(p.out, '{')
-	typed := false
-	for n := 0; ; n++ {
-		c := p.next()
-		if class != "" && p.take(')') || class == "" && c == 0 {
-			break
+	typed := p.named(closing, depth)
+	if class != "" && !typed {
+		if len(p.out) > start+1 {
+			p.out = append(p.out, ',')
 		}
+		p.out = jsonscan.AppendQuoted(append(p.out, `"type":`...), class)
+	}
+	p.out = append(p.out, '}')
+}
+
+// named writes values with names as members up to a bracket, 0 for the end of the text,
+// and reports whether one is called "type".
+func (p *pythonReader) named(closing byte, depth int) (typed bool) {
+	ends := func() bool { return closing != 0 && p.take(closing) || closing == 0 && p.next() == 0 }
+	for n := 0; !p.bad && !ends(); n++ {
 		if n > 0 {
-			if class != "" && !p.take(',') {
+			if !p.take(',') && closing != 0 {
 				p.bad = true
-				return
+				break
 			}
-			p.take(',')
-			if class != "" && p.take(')') {
+			if ends() {
 				break
 			}
 			p.out = append(p.out, ',')
@@ -405,20 +416,11 @@ func (p *pythonReader) fields(class string, depth int) {
 		name := p.text[from:p.at]
 		if len(name) == 0 || !p.take('=') {
 			p.bad = true
-			return
+			break
 		}
 		typed = typed || string(name) == "type"
 		p.out = append(jsonscan.AppendQuoted(p.out, name), ':')
-		if p.value(depth + 1); p.bad {
-			return
-		}
+		p.value(depth + 1)
 	}
-	if class != "" && !typed {
-		if len(p.out) > start+1 {
-			p.out = append(p.out, ',')
-		}
-		p.out = append(jsonscan.AppendQuoted(append(p.out, `"type":`...), class), '}')
-		return
-	}
-	p.out = append(p.out, '}')
+	return typed
 }

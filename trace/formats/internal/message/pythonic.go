@@ -3,7 +3,6 @@ package message
 import (
 	"bytes"
 
-	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 )
@@ -32,10 +31,11 @@ func pythonicCalls(said []byte) (items []build.Item) {
 			return nil
 		}
 		p.at += open + 1
-		if p.out = nil; !p.namedArguments() {
+		p.out = []byte{'{'}
+		if p.named(')', 0); p.bad {
 			return nil
 		}
-		items = append(items, build.Item{Kind: build.ItemCall, Tool: name, Value: trace.JSONOf(p.out)})
+		items = append(items, build.Item{Kind: build.ItemCall, Tool: name, Value: trace.JSONOf(append(p.out, '}'))})
 		if p.next() == 0 {
 			return items
 		}
@@ -56,32 +56,5 @@ func isFunctionName(name []byte) bool {
 			return false
 		}
 	}
-	return true
-}
-
-// namedArguments writes the arguments up to the bracket that closes them as a JSON
-// object, and reports whether all have names.
-func (p *pythonReader) namedArguments() bool {
-	p.out = append(p.out, '{')
-	for n := 0; !p.take(')'); n++ {
-		if n > 0 {
-			if !p.take(',') {
-				return false
-			}
-			p.out = append(p.out, ',')
-		}
-		p.space()
-		from := p.at
-		p.at = nameEnd(p.text, p.at)
-		name := p.text[from:p.at]
-		if len(name) == 0 || !p.take('=') {
-			return false
-		}
-		p.out = append(jsonscan.AppendQuoted(p.out, name), ':')
-		if p.value(1); p.bad {
-			return false
-		}
-	}
-	p.out = append(p.out, '}')
 	return true
 }
