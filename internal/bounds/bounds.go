@@ -29,7 +29,7 @@ const (
 	Calls = 1 << 18
 	// Places is how many places of arguments and results a trajectory may have that
 	// values come from or go to.
-	Places = 1 << 14
+	Places = 1 << 12
 	// Steps is how many names and positions lead to a place that is looked at.
 	Steps = 64
 	// Values is how many different values and words all places of a trajectory hold.
