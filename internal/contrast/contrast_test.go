@@ -79,21 +79,24 @@ func TestByHand(t *testing.T) {
 
 // study draws two sets of n tasks with runs of lengths that depend on the task; those of
 // the second are longer by effect calls in the mean.
-func study(r *rand.Rand, n int, effect float64, together bool) (before, after *contrast.Set) {
+// study draws two sets of n tasks, the same ones if together. Behind, an agent makes effect
+// calls more on average, and each turn costs price times as much.
+func study(r *rand.Rand, n int, effect, price float64, together bool) (before, after *contrast.Set) {
 	before, after = contrast.NewSet(), contrast.NewSet()
-	draw := func(s *contrast.Set, task string, mean float64) {
+	draw := func(s *contrast.Set, task string, mean, price float64) {
 		for range 1 + r.IntN(3) {
 			length := max(0, int(math.Floor(mean+r.Float64()*4)))
 			tools := make([]string, length)
 			for i := range tools {
 				tools[i] = fmt.Sprintf("t%d", r.IntN(3))
 			}
-			s.Add(run(task, tools...), contrast.Cost{})
+			tokens := price * float64(length+1) * (800 + 400*r.Float64())
+			s.Add(run(task, tools...), contrast.Cost{Tokens: tokens, USD: tokens / 1e6, Priced: true})
 		}
 	}
 	for i := range n {
 		hard := r.Float64() * 6
-		draw(before, fmt.Sprint("task ", i), hard)
+		draw(before, fmt.Sprint("task ", i), hard, 1)
 		if !together {
 			hard = r.Float64() * 6
 		}
@@ -101,7 +104,7 @@ func study(r *rand.Rand, n int, effect float64, together bool) (before, after *c
 		if !together {
 			name = fmt.Sprint("other ", i)
 		}
-		draw(after, name, hard+effect)
+		draw(after, name, hard+effect, price)
 	}
 	return before, after
 }
@@ -119,7 +122,7 @@ func TestCoverage(t *testing.T) {
 		for _, effect := range []float64{0, 1} {
 			r, covered, width := rand.New(rand.NewPCG(11, uint64(effect))), 0, 0.0
 			for range studies {
-				before, after := study(r, 30, effect, together)
+				before, after := study(r, 30, effect, 1, together)
 				c := contrast.New(before, after, contrast.Options{Most: 1, Seed: r.Uint64(), Permutations: 1})
 				e := c.Figures[calls]
 				if c.Paired != together || !e.Interval.Known() {
@@ -167,7 +170,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 }
 
 func BenchmarkNew(b *testing.B) {
-	before, after := study(rand.New(rand.NewPCG(1, 2)), 200, 1, true)
+	before, after := study(rand.New(rand.NewPCG(1, 2)), 200, 1, 1, true)
 	b.ReportAllocs()
 	for b.Loop() {
 		contrast.New(before, after, contrast.Options{})

@@ -121,6 +121,6 @@ func (d *decisions) table() *report.Table {
 	table := report.TableOf("decisions", "What the model does in a turn", rows, []report.Column{
 		{Key: "decision"}, {Key: "turns"}, {Key: "share", Title: "of its turns", Unit: "%"},
 	}).IfAny()
-	table.Note("Intervals are over trajectories. Whether a text asks back is told by English words and question marks, right for 96 of 100 labelled turns. What the model looked up before it called is not recorded.")
+	table.Note("Intervals are over trajectories. Whether a text asks back is told by English words and question marks, right for nine of ten labelled turns. What the model looked up before it called is not recorded.")
 	return table
 }
