@@ -29,17 +29,11 @@ func asked(runs []*corpus.Run, reads func(trace.Name) bool) (out Asked) {
 		t := r.Trajectory
 		changes := func(i int) bool { return !reads(t.Calls[i].Tool) }
 		repeats := t.Repeats(changes)
-		again := map[int]bool{} // first calls that are made again in a later turn
+		first, again := make([]int, len(repeats)), make([]bool, len(repeats)) // again: in a later turn
 		for i, before := range repeats {
-			if before < 0 {
-				continue
-			}
-			first := before
-			for repeats[first] >= 0 {
-				first = repeats[first]
-			}
-			if t.Calls[i].Turn > t.Calls[first].Turn {
-				again[first] = true
+			if first[i] = i; before >= 0 {
+				first[i] = first[before]
+				again[first[i]] = again[first[i]] || t.Calls[i].Turn > t.Calls[first[i]].Turn
 			}
 		}
 		for i := range t.Calls {

@@ -59,9 +59,17 @@ func httpBoth(t *testing.T, version string) {
 		},
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- struct{}{} },
 	})
-	session, err := c.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: near}, &mcp.ClientSessionOptions{ProtocolVersion: version})
-	if err != nil {
-		t.Fatal(err)
+	var session *mcp.ClientSession
+	for range 5 { // a slow machine starts the server later than initialize waits for it
+		var err error
+		session, err = c.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: near}, &mcp.ClientSessionOptions{ProtocolVersion: version})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if session.InitializeResult().Instructions != "" {
+			break
+		}
+		session.Close()
 	}
 	if v := session.InitializeResult(); v.ServerInfo.Name != "awo" || v.Instructions != "Be odd." {
 		t.Errorf("initialize gives %+v", v)

@@ -34,6 +34,7 @@ func TestSessionsShareAServer(t *testing.T) {
 	for _, c := range clients {
 		all.Go(func() {
 			c.Begin()
+			c.Request("tools/list", `{}`) // by its answer the server has begun, and nothing is news
 			for range 20 {
 				c.Heard = nil
 				c.Request("tools/call", `{"name":"steps","_meta":{"progressToken":"same in all"}}`)

@@ -13,6 +13,7 @@ package uses
 import (
 	"iter"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -30,6 +31,8 @@ type Uses struct {
 	words  []known        // by number
 	found  map[int][]used // by call: the words of its result that are used anywhere; nil until asked for
 	hashes []uint64       // of the text that is read
+
+	hasTexts bool
 }
 
 // known is where a word is.
@@ -46,19 +49,12 @@ type used struct {
 
 // New returns the uses of t, whose arguments args returns.
 func New(t *trace.Trajectory, args func(call int) *trace.Value) *Uses {
-	return &Uses{t: t, args: args}
+	return &Uses{t: t, args: args, hasTexts: slices.ContainsFunc(t.Turns, func(turn trace.Turn) bool { return !turn.Text.IsEmpty() })}
 }
 
 // HasTexts reports whether the trajectory tells what the model said: otherwise nothing
 // can be said of what it used.
-func (u *Uses) HasTexts() bool {
-	for i := range u.t.Turns {
-		if !u.t.Turns[i].Text.IsEmpty() {
-			return true
-		}
-	}
-	return false
-}
+func (u *Uses) HasTexts() bool { return u.hasTexts }
 
 // Words are words of results that are told anyway, by their hashes.
 type Words map[uint64]struct{}
