@@ -172,7 +172,7 @@ var drawn = []string{
 func counts(t *testing.T, document []byte) any {
 	t.Helper()
 	v := members(t, document)
-	delete(v, "decisions") // summaries hold no turns
+	delete(v, "decisions")                      // summaries hold no turns
 	for _, list := range []string{"variants"} { // ties come in the order of numbers
 		slices.SortFunc(v[list].([]any), func(a, b any) int { return cmp.Compare(jsonText(t, a), jsonText(t, b)) })
 	}
