@@ -24,7 +24,7 @@ func OfAgent(runs []*corpus.Run, list *agents.List, agent int) []*corpus.Run {
 func (r *run) apart() error {
 	var everywhere *Asked
 	if r.options.Recommend != nil {
-		all := r.askedAgain(nil)
+		all := r.undivided().askedAgain(nil)
 		everywhere = &all
 	}
 	for i, agent := range r.agents.Agents {

@@ -62,10 +62,10 @@ func isHeld(t *trace.Trajectory, call int, changes func(int) bool) bool {
 	return true
 }
 
-// askedAgain returns how often the agent of the back-test asks again; everywhere is that of
+// askedAgain returns how often the agent whose runs p has asks again; everywhere is that of
 // all agents of the traces.
-func (r *run) askedAgain(everywhere *Asked) Asked {
-	out := asked(r.runs, (&Part{Runs: r.runs, Options: r.options}).readsOnly)
+func (p *Part) askedAgain(everywhere *Asked) Asked {
+	out := asked(p.Runs, p.readsOnly)
 	share := out
 	if out.Assumed = out.Reads < fewestAsked; out.Assumed && everywhere != nil {
 		share = *everywhere

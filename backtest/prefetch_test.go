@@ -249,13 +249,13 @@ func TestAskedAgainCounts(t *testing.T) {
 func TestAskedAgainIsAssumed(t *testing.T) {
 	s := (&script.Run{}).User("go on").Call("get_a", `{}`, `{}`).Call("get_b", `{}`, `{}`)
 	r := newRun(corpus.Filled([]*trace.Trajectory{&s.T}, corpus.Options{}), Options{})
-	if got := r.askedAgain(nil); !got.Assumed || got.Share != askedAssumed {
+	if got := r.undivided().askedAgain(nil); !got.Assumed || got.Share != askedAssumed {
 		t.Errorf("alone: %+v", got)
 	}
-	if got := r.askedAgain(&Asked{Reads: 100, Again: 20}); !got.Assumed || got.Share != 0.2 {
+	if got := r.undivided().askedAgain(&Asked{Reads: 100, Again: 20}); !got.Assumed || got.Share != 0.2 {
 		t.Errorf("beside other agents: %+v", got)
 	}
-	if got := r.askedAgain(&Asked{Reads: 10, Again: 5}); !got.Assumed || got.Share != askedAssumed {
+	if got := r.undivided().askedAgain(&Asked{Reads: 10, Again: 5}); !got.Assumed || got.Share != askedAssumed {
 		t.Errorf("beside few others: %+v", got)
 	}
 }

@@ -190,13 +190,14 @@ func (r *run) recommend() error {
 			dealt = append(dealt, again)
 		}
 	}
-	out.Asked = r.askedAgain(r.everywhere)
+	all := r.undivided()
+	out.Asked = all.askedAgain(r.everywhere)
 	r.judge(out, dealt)
 	if at := slices.Index(r.ways, out.Way); at >= 0 && r.without != nil {
 		out.Without = r.without[at]
 	}
 	if !r.options.Compile.DeclaredReads {
-		out.Assumed = (&Part{Runs: r.runs, Options: r.options}).effects().AssumedReads()
+		out.Assumed = all.effects().AssumedReads()
 	}
 	if out.Assumed == 0 || out.Way.Kind == Nothing || r.options.By != SplitFolds {
 		return nil
@@ -214,6 +215,9 @@ func (r *run) recommend() error {
 	out.Confirmed = judge.outcome(1, folds, out.Tasks)
 	return nil
 }
+
+// undivided returns all runs as one part, for what is asked of them as a whole.
+func (r *run) undivided() *Part { return &Part{Runs: r.runs, Options: r.options} }
 
 // again tests ways on another deal of the folds, or with other reads.
 func (r *run) again(deal int, declared bool, ways []Way) (*run, error) {

@@ -4,12 +4,17 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/awo-dev/awo/internal/sealed"
 )
+
+// maxCache is how much is read of it, in bytes.
+const maxCache = 64 << 20
 
 // lastKnown is what a server answered when it was last there: it is shown while it is
 // starting.
@@ -32,9 +37,16 @@ func (u *upstream) cacheFile() string {
 
 // recall takes what was kept. What cannot be read is nothing.
 func (u *upstream) recall() {
-	data, err := os.ReadFile(u.cacheFile())
+	f, err := os.Open(u.cacheFile())
+	if err != nil {
+		return
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxCache+1))
+	if err = errors.Join(err, f.Close()); err != nil || len(data) > maxCache {
+		return
+	}
 	var k lastKnown
-	if err != nil || json.Unmarshal(data, &k) != nil || !isObject(k.Result) {
+	if json.Unmarshal(data, &k) != nil || !isObject(k.Result) {
 		return
 	}
 	for method, list := range k.Lists {

@@ -106,7 +106,7 @@ func Of(r *backtest.Result, isFixed bool) *Result {
 	for _, kind := range v.Tied {
 		out.Tied = append(out.Tied, string(kind))
 	}
-	out.Asked = askedAgain(&v.Asked)
+	out.Asked = askedAgain(v)
 	if v.Unknown != "" {
 		return out
 	}
@@ -133,11 +133,12 @@ var informing = map[string]string{"batch": "parallel-calls", "code": "programs-l
 
 // askedAgain returns the share of reads that are made again. A share that is assumed has no
 // interval.
-func askedAgain(a *backtest.Asked) stat.Estimate {
+func askedAgain(v *backtest.Recommendation) stat.Estimate {
+	a := &v.Asked
 	if a.Assumed {
 		return stat.Estimate{Figure: stat.Known(a.Share), Interval: stat.NoInterval("assumed: fewer than 20 reads could have been made again")}
 	}
-	return stat.ShareOf(a.Again, a.Reads, "")
+	return stat.ShareOf(a.Again, a.Reads, v.Unknown)
 }
 
 // informs returns the row of a technique.
